@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What tells the kinds apart. */
+/* Properties of each activation format. */
 static const struct {
     const char *name;
     size_t bytes, block;
@@ -86,8 +86,8 @@ void ulb_activations_place(struct ulb_activations *a, enum ulb_activation kind, 
     a->zero = take(&at, n * sizeof *a->zero);
 }
 
-/* int8 in [-127, 127]: -128 is left out so that |x| fits seven bits (vpsignb cannot negate -128). The inverse
- * is taken of the scale before it is rounded. */
+/* int8 in [-127, 127]. -128 is excluded so that |x| fits seven bits (vpsignb cannot negate -128). The inverse
+ * is computed from the scale before rounding. */
 static float quantise_absmax(const float *x, size_t k, int8_t *q)
 {
     float largest = 0.0f;
@@ -100,7 +100,7 @@ static float quantise_absmax(const float *x, size_t k, int8_t *q)
     return none ? 0.0f : largest / 127.0f;
 }
 
-/* Of two values of the same magnitude the first decides the sign. */
+/* Of two values with the same magnitude the first decides the sign. */
 static float quantise_signed_max(const float *x, size_t k, int8_t *q)
 {
     float largest = 0.0f;
@@ -113,7 +113,7 @@ static float quantise_signed_max(const float *x, size_t k, int8_t *q)
     return none ? 0.0f : 1.0f / inverse;
 }
 
-/* int8 in [-127, 127] round a zero point; 0 is among the values. */
+/* int8 in [-127, 127] around a zero point. 0 is among the values. */
 static float quantise_range(const float *x, size_t k, int8_t *q, int32_t *zero)
 {
     float least = 0.0f, largest = 0.0f;

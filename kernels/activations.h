@@ -1,5 +1,5 @@
 /* Activations as kernels read them: tokens of K columns, as floats or quantised to int8 with a scale for each
- * so many columns. Nothing here allocates. */
+ * group of columns. Nothing here allocates. */
 #ifndef ULB_KERNELS_ACTIVATIONS_H
 #define ULB_KERNELS_ACTIVATIONS_H
 
@@ -19,16 +19,15 @@ bool ulb_activation_is_floating(enum ulb_activation kind);
 size_t ulb_activation_bytes(enum ulb_activation kind);
 /* Columns that share a scale; 0: all of a token's, and for f32, which has none. */
 size_t ulb_activation_block(enum ulb_activation kind);
-/* Scales, and sums of ULB_SUM_COLUMNS activations, of a token of so many columns, padding included. */
+/* Scales, and sums of ULB_SUM_COLUMNS activations, of a token with `columns` columns, padding included. */
 size_t ulb_activation_scales(enum ulb_activation kind, size_t columns);
 size_t ulb_activation_sums(enum ulb_activation kind, size_t columns);
 
 /* Elements from one token to the next: an odd number of cache lines, so that the same columns of many tokens
- * lie in as many sets of the caches. With 72 lines instead of 73 int8 and int2 tiles, N = 512, took 6 and 15
- * % more time. */
+ * are in different cache sets. */
 size_t ulb_activation_stride(enum ulb_activation kind, size_t columns);
 
-/* n tokens; columns of each, those of padding included. */
+/* n tokens. columns: of each token, padding included. */
 struct ulb_activations {
     enum ulb_activation kind;
     size_t n, columns, stride;
@@ -47,13 +46,16 @@ void ulb_activations_place(struct ulb_activations *a, enum ulb_activation kind, 
 /* 2^-118: the inverse of a smaller scale would be infinite. */
 #define ULB_LEAST_SPAN 0x1p-118f
 
-/* Converts one token of k <= columns floats; what is beyond k becomes zeros with scale 0.
- * a8: absmax / 127 over the token, round to nearest even. a8z: (largest - least) / 254 with the zero point in
- * the middle, -127 to 127, so that 0 is exact and the negative of a token has the negative codes. bf16: round
- * to nearest even. q8_0: as a8 for each 32 columns, the scale rounded to half precision after the division,
- * as GGUF's Q8_0 and Q8_1 have it. q8_k: each 256 columns; the value of largest magnitude becomes -127, so
- * that the scale has the sign opposite to its own, as llama.cpp makes GGUF's Q8_K. What spans less than
- * ULB_LEAST_SPAN is zeros with scale 0. */
+/* Converts one token of k <= columns floats. Columns after k are zeros with scale 0. Values that span less
+ * than ULB_LEAST_SPAN are zeros with scale 0.
+ * `a8`:   scale `absmax / 127` over the token; round to nearest even.
+ * `a8z`:  scale `(max - min) / 254`, zero point -127 to 127. 0 is exact. The negative of a token has the
+ *        negative codes.
+ * `bf16`: round to nearest even.
+ * `q8_0`: as a8 for each 32 columns. The scale is rounded to half precision after the division, as in
+ *        GGUF's Q8_0 and Q8_1.
+ * `q8_k`: each 256 columns. The value of largest magnitude becomes -127, so that the scale has the
+ *        opposite sign, as in llama.cpp's Q8_K. */
 void ulb_activations_set(struct ulb_activations *a, size_t token, const float *x, size_t k);
 
 /* |activation| + |zero point|, times the scale, of a token's first k: what roundings are bounded by. */

@@ -22,7 +22,7 @@ struct ulb_embedding {
     void (*run)(const struct ulb_embedding_call *call);
 };
 
-/* Operators 0, 1, ..., the scalar reference first; NULL behind the last. Results are bit-equal. */
+/* Operators 0, 1, ..., the scalar reference first; NULL after the last. Results are bit-equal. */
 const struct ulb_embedding *ulb_embedding_at(size_t index);
 
 #ifdef ULB_KERNEL

@@ -1,9 +1,10 @@
-/* Block formats: a row is cut into blocks of equally many columns, each of which holds its codes and its
- * scales together, byte by byte as files hold them. A matrix of such a format is its blocks; everything else
- * is made from a block decoded.
+/* Block formats: a row is cut into blocks of equally many columns. Each block holds its codes and its scales,
+ * byte by byte as files hold them. A matrix of such a format is its blocks; everything else is derived from a
+ * decoded block.
  *
- * Weight k of a block, in its group g = k / group:  d * scale[g] * q[k] - dmin * min[g]
- * with table[q[k]] or levels[q[k]] for q[k] where codes stand for entries of a table. */
+ * Weight k of a block, in its group g = k / group:
+ *   d * scale[g] * q[k] - dmin * min[g]
+ * With a codebook, table[q[k]] or levels[q[k]] replaces q[k]. */
 #ifndef ULB_KERNELS_GGUF_BLOCK_H
 #define ULB_KERNELS_GGUF_BLOCK_H
 
@@ -30,7 +31,7 @@ struct ulb_block {
     unsigned group;           /* columns of a group; columns where a block is one group */
     int scale_min, scale_max; /* integer scales of groups; 1 and 1 where there are none */
     int min_min, min_max;     /* integer minima of groups; 0 and 0 without minima, 1 and 1 for a minimum per
-                               * block: dmin alone, of any sign */
+                                 block: dmin alone, of any sign */
     bool zero_point;          /* dmin is d, so that weights are d * (q[k] - min[g]) */
     enum ulb_block_scale d;
     const int8_t *table; /* of max + 1 values; NULL: codes are values */
@@ -41,7 +42,8 @@ struct ulb_block {
     /* Exact both ways for values in the ranges above. */
     void (*encode)(const struct ulb_block_values *values, void *block);
     void (*decode)(const void *block, struct ulb_block_values *values);
-    /* From columns weights, as the format's own tools do it up to the choice among equal errors. */
+    /* From `columns` weights. It agrees with the format's own tools, but may choose differently among equal
+     * errors. */
     void (*quantise)(const float *weights, struct ulb_block_values *values);
 };
 
@@ -86,9 +88,9 @@ static inline double ulb_block_level(const struct ulb_block *block, const struct
         .tile_bytes = (block_bytes), .kind = ULB_LAYOUT_IN_PLACE                                             \
     }
 
-/* d of a format of powers of two, a byte: 2^(byte - 128), half of what the byte is as E8M0 (OCP Microscaling
- * Formats 1.0, 5.4.1), because the table holds doubled values; ggml's 255 is
- * a number as well. 0 where the scale is 0. */
+/* The byte of d in a format of powers of two: d = 2^(byte - 128). That is half of the E8M0 value (OCP
+ * Microscaling Formats 1.0, 5.4.1), because the table holds doubled values. 255 is a number too, as in ggml.
+ * 0 if the scale is 0. */
 float ulb_exponent_scale(uint8_t byte);
 uint8_t ulb_exponent_byte(float scale);
 

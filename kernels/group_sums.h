@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) int32_t ulb_sum_of_x(const int16_t 
     ULB_UNROLL(16)
     for (size_t i = 0; i < columns / ULB_SUM_COLUMNS; i++) {
         sum += x_sums[i];
-        /* Else Clang adds them up in a vector, which takes longer until there is a sum. */
+        /* Keeps Clang from adding them up in a vector, which has a longer latency. */
         __asm__("" : "+r"(sum));
     }
     return sum;

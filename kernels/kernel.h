@@ -1,7 +1,7 @@
-/* Kernels as data: one row says what a kernel reads, needs, costs and how to run it.
+/* Kernels as data: one struct ulb_kernel says what a kernel reads, needs, costs and how to run it.
  *
- * Names: M = output features (rows of W), K = input features, N = tokens; GEMV is N = 1.
- * A kernel never starts a thread, reads a clock, allocates, prints or keeps state. */
+ * Names: M = output features (rows of W), K = input features, N = tokens; GEMV is N = 1. A kernel never
+ * starts a thread, reads a clock, allocates, prints or keeps state. */
 #ifndef ULB_KERNELS_KERNEL_H
 #define ULB_KERNELS_KERNEL_H
 
@@ -21,9 +21,13 @@ extern "C" {
  * ulb_kernel_library. One more with every change. */
 enum { ULB_KERNEL_ABI = 7 };
 
-/* Activation formats (kernels/activations.h): int8 with one scale per token, without and with a zero point,
- * single precision, bfloat16, and GGUF's int8 with a scale for each 32 columns, a number that half precision
- * has, or 256. */
+/* Activation formats (kernels/activations.h):
+ * A8:   int8, one scale per token.
+ * A8Z:  int8, one scale and one zero point per token.
+ * F32:  single precision.
+ * BF16: bfloat16.
+ * Q8_0: GGUF's int8, a scale in half precision for each 32 columns.
+ * Q8_K: GGUF's int8, a scale for each 256 columns. */
 enum ulb_activation {
     ULB_ACT_A8,
     ULB_ACT_A8Z,
@@ -49,7 +53,7 @@ struct ulb_format {
     double bits;   /* per weight, without scales; 1.6 where five digits share a byte; with scales for a
                     * block format */
     int min, max;  /* logical values of an integer format; unused by floating formats */
-    int step;      /* distance of neighbouring values: 2 for the one-bit {-1, +1}, else 1 */
+    int step;      /* distance of neighbouring values: two for the one-bit {-1, +1}, otherwise 1 */
     bool floating; /* values are patterns of the kind below, no scales */
     enum ulb_float_kind kind;
     bool on_request; /* another form of what a default run has already: measured only when named, as are
@@ -74,7 +78,7 @@ struct ulb_layout_fields {
     unsigned (*bit_offset)(unsigned row, unsigned col); /* first bit, within the tile, of the code */
     unsigned (*encode)(int value); /* the code of a logical value; NULL for floating formats */
     int (*decode)(unsigned code);  /* the inverse */
-    uint8_t xor_mask; /* bits of every byte that are inverted; 0x80 makes a signed byte of 128 less */
+    uint8_t xor_mask;              /* XOR mask of every byte; 0x80 subtracts 128 and makes the byte signed */
 };
 
 /* The weights of a tile are converted together, row r at values + r * stride. */
@@ -96,25 +100,26 @@ struct ulb_layout_blocks {
     void (*unpack)(const uint8_t *tile, struct ulb_block_values *values);
 };
 
-/* Where each weight of a matrix lies. The matrix is cut into tiles of tile_m x tile_k; K into slices of
- * equally many tiles, each of which is stored for all rows before the next, so that a kernel that reads all
- * slices at once reads as many contiguous streams: [slices][ceil(M/tile_m)][steps][tile] with steps =
- * ceil(K/tile_k/slices). Where that is more than slice_tiles, K has more slices, which take turns (struct
- * ulb_slice). Then, at a 64-byte boundary, fp32 scales: [ceil(M/tile_m)][groups][tile_m], one group per row
- * or one for each so many columns of the format; slices hold whole groups. Behind them zeros of formats that
- * have them, fp32 too, in the same order. Rows and columns of padding hold the code of 0, or of min where the
- * format has no 0, with scale 0. */
+/* The place of each weight of a matrix. The matrix is cut into tiles of tile_m x tile_k. K is cut into slices
+ * of equally many tiles. Each slice is stored for all rows before the next slice, so that a kernel that reads
+ * all slices at once reads as many contiguous streams:
+ * `[slices][ceil(M/tile_m)][steps][tile]` with `steps = ceil(K/tile_k/slices)`.
+ * If steps exceeds slice_tiles, K has more slices, which are read in several rounds (struct ulb_slice). fp32
+ * scales follow at a 64-byte boundary, one group per row, or one for a number of columns of the format:
+ * `[ceil(M/tile_m)][groups][tile_m]`.
+ * Slices hold whole groups. The zeros of formats with zeros follow, fp32 too, in the same order. Padding rows
+ * and columns have scale 0. They hold the code of 0, or of min if the format has no 0. */
 struct ulb_layout {
     const char *name;
     const struct ulb_format *format;
     unsigned tile_m, tile_k;
     unsigned slices; /* that are read at once; K has a multiple of it; 0 means 1 */
-    /* The sums of rows lie behind the scales, fp32 [round_up(M, tile_m)], for activations with a zero point:
-     * of value - zero, which is exact up to K = 65,536; of weights as integer sums take them where the format
-     * has blocks. */
+    /* The sums of rows follow the scales, fp32 [round_up(M, tile_m)], for activations with a zero point. They
+     * are sums of value - zero, exact up to K = 65,536. For formats with blocks they are sums of the weights
+     * as integer sums use them. */
     bool row_sums;
     /* The scales of a group, fp32 [tile_m], lie before its tiles: a slice is one stream of addresses.
-     * Elsewhere scales lie behind all tiles, [row of tiles][group][tile_m]. */
+     * Elsewhere scales lie after all tiles, [row of tiles]`[group][tile_m]`. */
     bool scales_ahead;
     unsigned
         slice_tiles;   /* most tiles side by side in a slice, which bounds what tables take; 0: any number */
@@ -128,9 +133,9 @@ struct ulb_layout {
     };
 };
 
-/* Logical weights, row-major: values[m*K + k], scales[m*groups + g]; of a floating format its patterns
- * (kernels/float_words.h), values[(m*K + k)*words] with words of 16 bits, the lower first; of a block format,
- * instead of both, its blocks as a file holds them, [m][K / columns]. */
+/* Logical weights, row-major: values[m*K + k], scales[m*groups + g]. A floating format has patterns
+ * (kernels/float_words.h): values[(m*K + k)*words], words of 16 bits, the lower first. A block format has
+ * neither, but its blocks as a file holds them: [m][K / columns]. */
 struct ulb_matrix {
     size_t m, k;
     int16_t *values;
@@ -150,15 +155,15 @@ size_t ulb_layout_tile_bytes(const struct ulb_layout *layout);
 size_t ulb_layout_slices(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_steps(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_columns(const struct ulb_layout *layout, size_t k);
-/* Slice i of a packed M x K matrix: its tiles side by side, as many as those have that are read at once with
- * it, one more or less than others; tiles of the slices before, and the byte where it begins. i may be the
- * number of slices: what lies before is all. */
+/* Slice i of a packed M x K matrix. steps: its tiles side by side, equal to those of the slices that are read
+ * with it; other slices may differ by one. first: tiles of the slices before. offset: the byte where it
+ * begins. i may be the number of slices: first and offset are then those of the end. */
 struct ulb_slice {
     size_t steps, first, offset;
 };
 struct ulb_slice ulb_layout_slice(const struct ulb_layout *layout, size_t m, size_t k, size_t i);
-/* With slices of equally many tiles: bytes of a row of tiles in a slice, with scales that lie there; from a
- * slice to the next. */
+/* For slices of equally many tiles: bytes of a row of tiles in a slice, with the scales in it; and bytes from
+ * a slice to the next. */
 size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k);
 size_t ulb_layout_slice_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Bytes of a packed M x K matrix, scales and padding included, and without what lies unused between slices.
@@ -167,7 +172,7 @@ size_t ulb_layout_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 size_t ulb_layout_read_bytes(const struct ulb_layout *layout, size_t m, size_t k);
 /* Byte offset of the scales inside a packed matrix, where they are not ahead of their tiles. */
 size_t ulb_layout_scales_offset(const struct ulb_layout *layout, size_t m, size_t k);
-/* The same of the zeros and of the sums of rows. */
+/* Byte offsets of the zeros, and of the sums of rows. */
 size_t ulb_layout_zeros_offset(const struct ulb_layout *layout, size_t m, size_t k);
 size_t ulb_layout_sums_offset(const struct ulb_layout *layout, size_t m, size_t k);
 /* Packs rows [m0, m1) (multiples of tile_m, or the end) so that threads can share the work. */
@@ -176,7 +181,7 @@ void ulb_layout_pack(const struct ulb_layout *layout, const struct ulb_matrix *m
 /* The inverse, for the round-trip test: values and scales of all rows. */
 void ulb_layout_unpack(const struct ulb_layout *layout, const void *packed, struct ulb_matrix *matrix);
 
-/* Where a call's software prefetches of weights go. */
+/* Target of a call's software prefetches of weights. */
 enum ulb_prefetch_target {
     ULB_PREFETCH_OWN,  /* as the kernel does by itself, most often into L1 and, farther on, into L2 */
     ULB_PREFETCH_L1,   /* into L1 only */
@@ -189,7 +194,7 @@ struct ulb_prefetch {
     unsigned distance; /* bytes before the load, in the stream; 0 unless the target is a cache */
 };
 
-/* Which targets calls of a kernel may have beside its own setting. */
+/* Targets that a kernel allows besides its own setting. */
 enum ulb_prefetch_kind {
     ULB_PREFETCH_FIXED,       /* none */
     ULB_PREFETCH_TUNABLE,     /* L1 and L2, at distances that are multiples of 64 */
@@ -201,9 +206,8 @@ struct ulb_prefetch_policy {
     unsigned max_n; /* calls of more tokens have the own setting, whatever the call says; 0: no such limit */
 };
 
-/* One call: y[n*y_stride + m] = sum over k of W[m][k] * x[n][k], for rows m0 <= m < m1.
- * m0 is a multiple of the row's mr; m1 is one too, or M. x holds round_up(K, kr) elements per token, zero
- * beyond K. */
+/* One call: y[n*y_stride + m] = sum over k of W[m][k] * x[n][k], for rows m0 <= m < m1. m0 is a multiple of
+ * the kernel's mr. m1 is one too, or M. x holds round_up(K, kr) elements per token, zero after K. */
 struct ulb_gemm {
     const void *w; /* packed, 64-byte aligned */
     size_t m, k, n;
@@ -218,9 +222,9 @@ struct ulb_gemm {
     const int32_t *x_zero; /* [n], zero point of a token; 0 but in a8z */
     float *y;
     size_t y_stride;
-    /* Of one token, for rows that build tables: more(rows, &m0, &m1) gives further rows of the same product,
-     * so that a thread that is handed its rows piece by piece builds them once. A kernel may ask for them
-     * after m1; false once there are none left, and ever after. NULL: there are no more. */
+    /* more(rows, &m0, &m1) returns further rows of the same product. It is set for N = 1 and LUT kernels
+     * only, so that a thread that gets its rows in chunks builds tables once. A kernel may call it after m1.
+     * It returns false once no rows remain, and from then on. NULL: no further rows. */
     bool (*more)(void *rows, size_t *m0, size_t *m1);
     void *rows;
     struct ulb_prefetch prefetch; /* the own setting, or one that the kernel's policy allows */
@@ -235,9 +239,10 @@ struct ulb_kernel {
     enum ulb_activation activation;
     unsigned mr, nr, kr;   /* register tile */
     double bytes_per_step; /* weight bytes per 32 weights without scales: B of the roofline */
-    /* 0: bit-equal to the family's _ref; else |error| <= tolerance * (K + 8) * sum |w||x|, where |w| is
-     * (|value| + |zero|) * scale, with floating activations of an integer format (|value| + |zero| + offset
-     * of its codes) * scale, and |x| that of an activation plus that of its zero point, times the scale. */
+    /* 0: bit-equal to the reference kernel. Otherwise |error| <= tolerance * (K + 8) * sum |w||x|.
+     * `|w| = (|value| + |zero|) * scale`.
+     * `|w| = (|value| + |zero| + offset of codes) * scale` for floating activations of an integer format.
+     * `|x| = (|activation| + |zero point|) * scale` of the activation. */
     double tolerance;
     struct ulb_mix mix;      /* of one token */
     struct ulb_mix tile_mix; /* of the nr tokens of a register tile, together; not read where nr is 1 */
@@ -248,18 +253,18 @@ struct ulb_kernel {
 
 /* What a plug-in exports under the name ulb_kernel_library (kernels/plugin.h). */
 struct ulb_kernel_library {
-    uint32_t abi; /* ULB_KERNEL_ABI, before all else that may differ */
+    uint32_t abi; /* ULB_KERNEL_ABI; first, because all else may differ */
     const struct ulb_kernel *const *kernels;
     size_t n;
 };
 
-/* Every row, those this CPU cannot run included; the table is generated from the list in
- * kernels/CMakeLists.txt, and ulb_kernels_load() (kernels/plugin_loader.h) alone adds to it. */
+/* All kernels, also those that this CPU cannot run. The table is generated from the list in
+ * kernels/CMakeLists.txt. Only ulb_kernels_load() (kernels/plugin_loader.h) adds to it. */
 extern const struct ulb_kernel *const *ulb_kernels;
 extern size_t ulb_kernel_count;
 
 /* What the build leaves out (ULB_KERNELS_FOR, ULB_ONLY, ULB_ISA_LEFT_OUT in cmake/kernels.cmake): a file of
- * kernels, FORMAT/ALGORITHM without its .c, for one ISA and one size of groups, 0 for none. */
+ * kernels, FORMAT/ALGORITHM without its .c, for one ISA and one group size, 0 for none. */
 struct ulb_left_out {
     const char *file, *isa;
     unsigned group;
@@ -293,12 +298,12 @@ struct ulb_reader {
     uint64_t (*run)(const void *data, size_t bytes);
 };
 
-/* Readers 0, 1, ... in table order; NULL behind the last. */
+/* Readers 0, 1, ... in table order; NULL after the last. */
 const struct ulb_reader *ulb_reader_at(size_t index);
 
-/* What an instruction can do at most: loops on registers alone, the compute limit of the rows of the same
- * activation format. run() executes passes * ops_per_pass operations; a multiplication and its addition are
- * two. */
+/* The peak rate of an instruction: a loop on registers alone. It is the compute limit of kernels with the
+ * same activation format. run() executes passes * ops_per_pass operations; a multiplication and its addition
+ * are two. */
 struct ulb_peak {
     const char *isa; /* that its file is compiled for */
     ulb_isa_set needs;
@@ -307,7 +312,7 @@ struct ulb_peak {
     void (*run)(size_t passes);
 };
 
-/* Peak loops 0, 1, ... in table order; NULL behind the last. */
+/* Peak loops 0, 1, ... in table order; NULL after the last. */
 const struct ulb_peak *ulb_peak_at(size_t index);
 
 #ifdef __cplusplus

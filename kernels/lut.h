@@ -1,12 +1,10 @@
-/* The loop of kernels that look sums of activations up in tables. Tables are built once per call, shared by
- * all of its rows and, of one token, by all further rows that the call asks for; those of several tokens lie
- * side by side. Where those of a whole row of weights would not stay in L1, the layout cuts K into more
- * slices: some of them are read at a time, as address streams; sums of the slices before wait in y, whose
- * rows are this call's.
+/* The loop of kernels that look up sums of activations in tables. Tables are built once per call and shared
+ * by all of its rows. With one token, further rows that the call requests share them too. Tables of several
+ * tokens are side by side. If the tables of a whole row exceed L1, the layout cuts K into more slices. Some
+ * slices are read at a time, as address streams. Partial sums of earlier slices are kept in y, whose rows
+ * belong to this call.
  *
- * What tables take of L1 is lost to memory: a reader of two streams (Zen 5, one core, 42 GB/s) that reads 4
- * lines of tables beside every 10 of weights has 0.95 of it, 8 lines of 8 KiB of tables 0.91, of 16 KiB and
- * more 0.8. */
+ * L1 that tables use is lost for the weights' stream: larger tables cost bandwidth. */
 #ifndef ULB_KERNELS_LUT_H
 #define ULB_KERNELS_LUT_H
 
@@ -16,10 +14,11 @@
 
 enum {
     ULB_TABLE_SLICES = 4, /* of the layout that are read at once, unless a kernel says otherwise */
-    /* Bytes of those that are kept, in L2: of some 80,000 columns by nibbles, 8 each, of 60,000 of TL2, of
-     * 40,000 of TL1, of 30,000 by lut6. Beyond that each call builds its own. */
+    /* Bytes of tables that are kept, in L2: about 80,000 columns of 4-bit look-ups, 8 bytes each, 60,000 of
+     * TL2, 40,000 of TL1, 30,000 of lut6. Longer rows build their own tables in each call. */
     ULB_TABLES_MAX = 640 * 1024,
-    ULB_TABLES_LINE = 64, /* behind those of slices that are read at once: what they add beside products */
+    ULB_TABLES_LINE = 64, /* after the tables of slices that are read at once: the offsets that the tables add
+                             to products */
     ULB_TABLE_SUMS_MAX = 128, /* of a tile */
     ULB_TABLE_STEP_COLUMNS_MAX = 24
 };
@@ -32,16 +31,16 @@ struct ulb_lut_cfg {
     size_t slices;                  /* that are read at once */
     size_t step_bytes, table_bytes; /* of a step: weights, tables */
     int32_t zero_point;
-    /* Tables of steps steps. Returns what these add to each sum beside products. */
+    /* Builds the tables of `steps` steps. Returns the offset that they add to each sum. */
     int32_t (*build)(const int8_t *x, size_t steps, uint8_t *tables);
-    /* sums += those of the slices read at once; tables: [slices][steps]. */
+    /* sums += the sums of the slices that are read at once. tables: `[slices][steps]`. */
     void (*sum)(const struct ulb_tiles *tiles, const uint8_t *tables, int32_t *sums);
     /* Dot products of rows from sums. */
     void (*dots_of_sums)(const int32_t *sums, int32_t *dots);
 };
 
-/* Adds the sums of some slices to those of the slices before, and finishes the rows [m, end) after the last.
- */
+/* Adds the sums of some slices to the partial sums. After the last slices it runs the epilogue of rows [m,
+ * end). */
 static inline __attribute__((always_inline)) void ulb_lut_epilogue(const struct ulb_gemm *g,
                                                                    const struct ulb_lut_cfg *cfg, size_t m,
                                                                    size_t end, size_t n, bool first,
@@ -61,8 +60,8 @@ static inline __attribute__((always_inline)) void ulb_lut_epilogue(const struct 
         memcpy(y, dots, (end - m) * sizeof *dots);
 }
 
-/* Prefetches the weights of some steps of a slice, which are the first to be read: memory would stand still
- * while tables are built. They go to L2, L1 is for tables. */
+/* Prefetches the weights of some steps of a slice that are read first, because memory would be idle while
+ * tables are built. They go to L2; L1 is for tables. */
 static inline void ulb_prefetch_weights(const uint8_t *w, size_t bytes)
 {
     enum { LINE = 64, TO_L2 = 2 };
@@ -104,9 +103,9 @@ ulb_table_rows(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, size_t m
     ulb_lut_epilogue(g, cfg, m, end, n, turn->slice.first == 0, turn->last, dots);
 }
 
-/* Tables of a slice of one token, the first of its steps so many behind the beginning of K; those behind the
- * last column are of zeros. w: the weights of the first row, asked for meanwhile, or NULL. Returns what they
- * add beside products. */
+/* Builds the tables of a slice for one token, whose first step is `first` steps after the beginning of K.
+ * Tables after the last column are zeros. w: weights of the first row, which are prefetched meanwhile, or
+ * NULL. Returns the offset that the tables add to products. */
 static inline __attribute__((always_inline)) int32_t
 ulb_build_slice(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, const int8_t *x, size_t first,
                 size_t steps, const uint8_t *w, uint8_t *tables)
@@ -147,9 +146,8 @@ static inline bool ulb_table_more(struct ulb_gemm *g, bool kept)
     return kept && g->more && g->more(g->rows, &g->m0, &g->m1);
 }
 
-/* Rows that several tokens read in turn: so many that their weights stay in L2 beside the tables. Token by
- * token over all rows, 4096x4096 took 6 to 14 % longer for 2 to 16 tokens (Zen 5); with 320 KiB for 96 the
- * 2-bit kernels gained half as much. */
+/* Rows that several tokens read, one token after the other: their weights stay in L2 with the tables. One
+ * token after the other over all rows, or larger batches, are slower. */
 static inline size_t ulb_table_batch(const struct ulb_lut_cfg *cfg, const struct ulb_tiles *tiles)
 {
     enum { BYTES = 96 * 1024 };
@@ -158,7 +156,7 @@ static inline size_t ulb_table_batch(const struct ulb_lut_cfg *cfg, const struct
     return (fit < 1 ? 1 : fit < most ? fit : most) * cfg->rows;
 }
 
-/* All rows of some tokens from n on; tables: [tokens][bytes]. */
+/* All rows of some tokens from n; tables: `[tokens][bytes]`. */
 static inline __attribute__((always_inline)) void
 ulb_table_tokens(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg, size_t n, size_t tokens,
                  const struct ulb_table_turn *turn, struct ulb_tiles *tiles, const uint8_t *tables,
@@ -177,7 +175,7 @@ static inline __attribute__((always_inline)) void ulb_run_tables(const struct ul
     _Alignas(64) uint8_t tables[ULB_TABLES_MAX];
     struct ulb_tiles tiles = {.prefetch = &g->prefetch};
     size_t slices = ulb_layout_slices(cfg->layout, g->k);
-    /* Of one token, of slices read at once. */
+    /* For one token and for slices that are read at once. */
     size_t bytes = cfg->slices * ulb_layout_steps(cfg->layout, g->k) * cfg->table_bytes + ULB_TABLES_LINE;
     bool kept = g->n == 1 && slices / cfg->slices * bytes <= sizeof tables;
     size_t tokens, most = sizeof tables / bytes;

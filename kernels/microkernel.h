@@ -1,16 +1,16 @@
-/* For kernel files only: what cmake/kernels.cmake hands to a file (ULB_KERNEL, ULB_KERNEL_ISA,
- * ULB_KERNEL_NEEDS), and the parts that every kernel shares. */
+/* For kernel files only: the macros that cmake/kernels.cmake passes to a file (ULB_KERNEL, ULB_KERNEL_ISA,
+ * ULB_KERNEL_NEEDS), and the parts that all kernels share. */
 #ifndef ULB_KERNELS_MICROKERNEL_H
 #define ULB_KERNELS_MICROKERNEL_H
 
 #include "kernels/kernel.h"
 
-/* Before a loop of at most so many passes, a number that the function has as an argument or a constant: only
- * unrolled does an array of accumulators lie in registers.
+/* Unrolls a loop of at most `passes` passes, an argument or a constant of the function. An array of
+ * accumulators is in registers only if the loop is unrolled.
  *
- * Clang takes a number as an order and obeys it before it has put an inline function into its caller, where
- * the number of passes is an argument: it makes a loop for any number, which it never unrolls again. Asked to
- * unroll the whole loop it waits until it knows the passes. */
+ * Clang obeys a number before it inlines the function, while the number of passes is still an argument. The
+ * result is a loop that it never unrolls again. With unroll(full) it waits until it knows the number of
+ * passes. */
 #ifdef __clang__
 #define ULB_UNROLL(passes) _Pragma("clang loop unroll(full)")
 #else
@@ -18,18 +18,18 @@
 #define ULB_UNROLL_PRAGMA(text) _Pragma(#text)
 #endif
 
-/* A name of the format or layout for the scales that the build of the file asks for: ULB_GROUP columns each,
- * or one for a whole row. */
+/* Appends _gN to a format or layout name if the file is compiled with -DULB_GROUP=N. The name is unchanged
+ * for scales per row. */
 #ifdef ULB_GROUP
 #define ULB_K_GRAIN(slices)        ((slices)*ULB_GROUP) /* columns that K is padded to */
 #define ULB_GROUPED(name)          ULB_GROUPED_2(name, ULB_GROUP)
 #define ULB_GROUPED_2(name, group) ULB_GROUPED_3(name, group)
 #define ULB_GROUPED_3(name, group) name##_g##group
 #define ULB_GROUP_SCALE_BYTES      (32.0 / ULB_GROUP * sizeof(float)) /* per 32 weights */
-/* Between a kernel and its reference, G groups, all roundings of at most 2^-24: the kernel's of each group's
- * FMA; the reference's of a product and of the sum; both products with the token's scale. That is G + 4; of
- * one group all are the same, of two the first product is, which leaves 5. With G < K / 32 + 1 it is at most
- * K / 8 + 1: |error| <= (K + 8) 2^-27 sum |w||x|. */
+/* Error bound for G groups; every rounding is at most 2^-24. The kernel rounds once per group, in the FMA.
+ * The reference rounds a product and a sum. Both round the product with the token's scale. Together these are
+ * G + 4 roundings. One group rounds equally in both. With two groups the first product does, which leaves 5.
+ * `G < K / 32 + 1`, so that roundings are at most `K / 8 + 1`: `|error| <= (K + 8) 2^-27 sum |w||x|`. */
 #define ULB_GROUP_TOLERANCE (1.0 / (1 << 27))
 #else
 #define ULB_K_GRAIN(slices)   ((slices)*4)
@@ -38,9 +38,9 @@
 #define ULB_GROUP_TOLERANCE   0
 #endif
 
-/* The same for block formats, K >= 32: at most 4 roundings for a block of 32 columns or more, as many for
- * each of its groups of 16 or more, and 8 in the epilogues of kernel and reference: |error| <= (4 (K / 32 + K
- * / 16) + 8) 2^-24 sum of magnitudes <= (K + 8) 2^-25 times it. */
+/* The error bound for block formats, K >= 32. A block of at least 32 columns rounds at most four times, and
+ * so does each of its groups of at least 16 columns. The epilogues of kernel and reference round eight times.
+ * `|error| <= (4 (K / 32 + K / 16) + 8) 2^-24 sum |w||x| <= (K + 8) 2^-25 sum |w||x|`. */
 #define ULB_BLOCK_TOLERANCE (1.0 / (1 << 25))
 
 /* The readers of one file. */
@@ -49,9 +49,9 @@ struct ulb_reader_set {
     size_t n;
 };
 
-/* One tile of a8 results: y = ((float)(D - origin * sum(x)) * row scale) * token scale, where D is the dot
- * product with codes instead of values and value = code + origin' (D exact modulo 2^32). All kernels use this
- * expression, so results are bit-equal. rows may be less than the tile at the lower edge of the matrix. */
+/* One tile of a8 results: y = ((float)(D - origin * sum(x)) * row scale) * token scale. D is the dot product
+ * with codes instead of values, exact modulo 2^32; value = code - origin. All kernels use this expression, so
+ * that results are bit-equal. rows may be less than the tile at the lower edge of the matrix. */
 static inline __attribute__((always_inline)) void
 ulb_epilogue_rows(float *__restrict y, const int32_t *__restrict dots, const float *__restrict w_scale,
                   size_t rows, uint32_t correction, float x_scale)
@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) void ulb_epilogue_tile(const struct
         ulb_epilogue_rows(y, dots, w_scale + row, rows, correction, g->x_scale[n]);
 }
 
-/* y of so many rows whose sums have their weights' scales already. */
+/* y of some rows whose sums have their weights' scales already. */
 static inline __attribute__((always_inline)) void
 ulb_scale_rows(float *__restrict y, const float *__restrict sums, size_t rows, float x_scale)
 {
@@ -118,16 +118,14 @@ struct ulb_tiles {
 /* Their dot products, one per row of a tile. */
 typedef void ulb_tile_fn(const struct ulb_tiles *tiles, int32_t *dots);
 
-/* Of two rows of tiles, those of the second at second. */
+/* The dot products of two rows of tiles; those of the second row go to `second`. */
 typedef void ulb_tile_pair_fn(const struct ulb_tiles *tiles, int32_t *dots, int32_t *second);
 
 enum {
     ULB_TILE_ROWS_MAX = 128,
-    /* Rows whose results are finished together: about so many bytes of weights. Scales and y are read and
-     * written from elsewhere than the stream of weights, and whatever comes between disturbs it: after every
-     * tile that cost 6 % of the time of 4096x4096 and larger (int2, Golden Cove), prefetching them a tile
-     * ahead 2 to 4 % more. For 1024 rows and more rows of few bytes gain 1 to 4 %, those of many lose as
-     * much. */
+    /* Bytes of weights whose rows share an epilogue. Scales and y are outside the stream of weights, and
+     * disturb it. An epilogue after each tile is slower, and prefetching scales and y a tile ahead is slower
+     * still. Longer batches help kernels with few bytes a row, and cost kernels with many as much. */
     ULB_BATCH_BYTES = 1 << 20,
     ULB_BATCH_ROWS_LEAST = 512,
     ULB_BATCH_ROWS = 2048 /* at most */
@@ -143,21 +141,22 @@ static inline size_t ulb_batch_rows(const struct ulb_layout *layout, size_t k, s
     return (least < most ? least : most) / rows * rows;
 }
 
-/* The same; of several tokens one tile, whose weights are still in a cache for the next token. */
+/* Rows of a batch in a call. Several tokens use one tile, whose weights are then still in a cache for the
+ * next token. */
 static inline size_t ulb_batch(const struct ulb_gemm *g, const struct ulb_layout *layout, size_t rows)
 {
     return g->n > 1 ? rows : ulb_batch_rows(layout, g->k, rows);
 }
 
-/* Where the batch that begins at row ends. */
+/* Last row + 1 of the batch that begins at row. */
 static inline size_t ulb_batch_end(const struct ulb_gemm *g, size_t row, size_t batch)
 {
     return g->m1 - row < batch ? g->m1 : row + batch;
 }
 
-/* The dot products of a batch of count rows of tiles, the first at tiles. Its halves are read side by side,
- * so that each runs on in its streams; a row of tiles that is left over, or any without a tile_pair function,
- * alone. */
+/* The dot products of a batch of `count` rows of tiles, the first at tiles. The halves of the batch are read
+ * side by side, so that each continues in its streams. A remaining row of tiles is read alone, as are all
+ * without tile_pair. */
 static inline __attribute__((always_inline)) void ulb_sum_batch(struct ulb_tiles tiles, size_t row_bytes,
                                                                 size_t rows, size_t count, ulb_tile_fn *tile,
                                                                 ulb_tile_pair_fn *tile_pair, int32_t *dots)
@@ -171,9 +170,8 @@ static inline __attribute__((always_inline)) void ulb_sum_batch(struct ulb_tiles
         tile(&tiles, dots + i * rows);
 }
 
-/* The loop over rows of tiles and tokens that every a8 kernel has round its tile function, and its tile_pair
- * function if it has one (NULL: it has none); inlined, so that they are direct calls. rows: of a tile, as a
- * constant. */
+/* The loop over rows of tiles and tokens that every a8 kernel runs around its tile function. tile_pair: for
+ * two rows of tiles, or NULL. Both are inlined and thus direct calls. rows: of a tile, a constant. */
 static inline __attribute__((always_inline)) void
 ulb_run_tile_pairs(const struct ulb_gemm *g, const struct ulb_layout *layout, size_t rows, ulb_tile_fn *tile,
                    ulb_tile_pair_fn *tile_pair, int32_t zero_point)
@@ -198,7 +196,7 @@ ulb_run_tile_pairs(const struct ulb_gemm *g, const struct ulb_layout *layout, si
     }
 }
 
-/* The same of kernels without a tile_pair function. */
+/* The loop for kernels without a tile_pair function. */
 static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb_gemm *g,
                                                                 const struct ulb_layout *layout, size_t rows,
                                                                 ulb_tile_fn *tile, int32_t zero_point)
@@ -206,13 +204,13 @@ static inline __attribute__((always_inline)) void ulb_run_tiles(const struct ulb
     ulb_run_tile_pairs(g, layout, rows, tile, NULL, zero_point);
 }
 
-/* Of floating kernels: results of one row of tiles or of two side by side, count, a constant, and of one
- * token, whose activations are x. */
+/* For floating kernels: results of `count` rows of tiles, one or two side by side, a constant, for the token
+ * with activations x. */
 typedef void ulb_float_tiles_fn(const struct ulb_tiles *tiles, size_t count, const void *x,
                                 float (*y)[ULB_TILE_ROWS_MAX]);
 
-/* The same for all tokens; x_bytes: of an activation. row_distance: rows from the first row of tiles, which
- * begins at row, to the second. */
+/* Results of these rows of tiles for all tokens. x_bytes: of an activation. row_distance: rows from the first
+ * row of tiles, which begins at row, to the second. */
 static inline __attribute__((always_inline)) void
 ulb_sum_float_tiles(const struct ulb_gemm *g, const struct ulb_tiles *tiles, size_t count, size_t tile_m,
                     size_t row, size_t row_distance, size_t x_bytes, ulb_float_tiles_fn *sum)
@@ -250,9 +248,11 @@ static inline __attribute__((always_inline)) void ulb_run_float_tiles(const stru
         ulb_sum_float_tiles(g, &tiles, 1, tile_m, row, 0, x_bytes, sum);
 }
 
-/* A chain of K FMA, each rounding by at most 2^-24: |error| <= K * 2^-24 * sum |w||x| to first order (Higham,
- * Accuracy and Stability of Numerical Algorithms, 3.1). It is met where all others are lost to the first
- * product (ULB_FILL_LOST). Two chains of K/2, or more: half of it. */
+/* A chain of K FMA, each rounding by at most 2^-24. To first order (Higham, Accuracy and Stability of
+ * Numerical Algorithms, 3.1):
+ * `|error| <= K * 2^-24 * sum |w||x|`.
+ * The bound is reached if the first product absorbs all others (ULB_FILL_LOST). Two or more chains of at most
+ * K/2 have half of it. */
 #define ULB_ONE_CHAIN_TOLERANCE (1.0 / (1 << 24))
 #define ULB_FLOAT_TOLERANCE     (ULB_ONE_CHAIN_TOLERANCE / 2)
 

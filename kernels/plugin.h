@@ -1,6 +1,6 @@
-/* The header of a plug-in, a shared object with kernels of a third party: the interface of kernels, the parts
- * that their loops share, what block formats and packed layouts are made of, and the formats and layouts of
- * the suite. docs/ADDING_A_KERNEL.md has an example. */
+/* The header of a plug-in, a shared object with kernels of a third party. It has the interface of kernels,
+ * the parts that their loops share, the parts of block formats and packed layouts, and the formats and
+ * layouts of the suite. docs/ADDING_A_KERNEL.md has an example. */
 #ifndef ULB_KERNELS_PLUGIN_H
 #define ULB_KERNELS_PLUGIN_H
 
@@ -45,9 +45,9 @@
 extern "C" {
 #endif
 
-/* What the shared object exports. Its kernels may use formats and layouts of the suite, whose references are
- * found in the program, or bring their own with a scalar kernel each (isa "ref"). They are what any other
- * kernel is: listed, verified against the scalar reference, timed. */
+/* The symbol that the shared object exports. Its kernels may use formats and layouts of the suite, whose
+ * references are in the program. They may also bring their own, with a scalar kernel each (isa "ref"). They
+ * are listed, verified against the scalar reference and timed like any other kernel. */
 extern const struct ulb_kernel_library ulb_kernel_library __attribute__((visibility("default")));
 
 #ifdef __cplusplus

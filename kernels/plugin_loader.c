@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The suite's own kernels alone, to which ulb_kernels_unload() goes back. */
+/* The suite's own kernels, which ulb_kernels_unload() restores. */
 static const struct ulb_kernel *const *own;
 static size_t own_count;
-static const struct ulb_kernel **all; /* with those of libraries; NULL: none was loaded */
+static const struct ulb_kernel **all; /* own kernels and kernels of libraries; NULL: no library is loaded */
 
 #define LOWER_AND_DIGITS "abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -22,13 +22,13 @@ static bool is_made_of(const char *text, const char *characters)
     return text && *text && text[strspn(text, characters)] == '\0';
 }
 
-/* Names are one lower-case word each, so that regular expressions and records can tell them apart. */
+/* A name is one lower-case word, so that regular expressions and records can separate names. */
 static bool is_word(const char *text)
 {
     return is_made_of(text, LOWER_AND_DIGITS);
 }
 
-/* What the words of the suite's own kernels ask of a CPU; of "any" and "base" nothing. */
+/* CPU features that the ISA words of the suite's own kernels need. "any" and "base" need none. */
 static const struct {
     const char *word;
     ulb_isa_set needs;

@@ -5,10 +5,10 @@
 #include "common/status.h"
 #include "kernels/kernel.h"
 
-/* Adds the kernels of each file of a comma list to ulb_kernels, once however often it is named. Before any
- * thread is started. ULB_BAD_INPUT names the file and what is wrong: no plug-in, another version of the
- * interface, a kernel that is not complete, a name that there is already, no scalar kernel to be checked
- * against. */
+/* Adds the kernels of each file of a comma-separated list to ulb_kernels. A file that is named twice is
+ * loaded once. Call it before any thread is started. ULB_BAD_INPUT names the file and the error: no plug-in,
+ * another interface version, an incomplete kernel, a name that exists already, no scalar kernel as a
+ * reference. */
 enum ulb_status ulb_kernels_load(const char *files, struct ulb_error *err);
 
 /* Whether any plug-in is loaded; whether the kernel is of one. */

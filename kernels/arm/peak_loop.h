@@ -1,5 +1,5 @@
-/* One instruction on registers alone: PEAK_INSTRUCTION (its operands %0, the accumulator, and %1),
- * PEAK_ACTIVATION and PEAK_OPS of one of them. 16 chains: a latency of 4 cycles on four pipes. */
+/* One instruction on registers alone: PEAK_INSTRUCTION (operands %0, the accumulator, and %1),
+ * PEAK_ACTIVATION, and PEAK_OPS of one instruction. 16 chains hide a latency of 4 cycles on four pipes. */
 #ifndef ULB_KERNELS_ARM_PEAK_LOOP_H
 #define ULB_KERNELS_ARM_PEAK_LOOP_H
 

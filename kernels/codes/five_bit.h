@@ -1,5 +1,5 @@
-/* The 5-bit codes of GGUF's Q5_0 and Q5_1: 32 columns, bits 0-3 as nibbles (low: columns 0-15, high: 16-31),
- * bit 4 of column k as bit k of four bytes. */
+/* The 5-bit codes of GGUF's Q5_0 and Q5_1, 32 columns. Bits 0-3 are nibbles: columns 0-15 low, columns 16-31
+ * high. Bit 4 of column k is bit k of four bytes. */
 #ifndef ULB_KERNELS_CODES_FIVE_BIT_H
 #define ULB_KERNELS_CODES_FIVE_BIT_H
 

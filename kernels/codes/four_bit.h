@@ -1,5 +1,5 @@
 /* The 4-bit codes of GGUF's blocks of 32 columns: columns 0-15 in the low nibbles of 16 bytes, 16-31 in the
- * high ones. */
+ * high nibbles. */
 #ifndef ULB_KERNELS_CODES_FOUR_BIT_H
 #define ULB_KERNELS_CODES_FOUR_BIT_H
 

@@ -1,6 +1,6 @@
-/* The 6-bit scales and minima of GGUF's Q4_K and Q5_K: 8 of each in 12 bytes. Bytes 0-3 hold scales 0-3,
- * bytes 4-7 minima 0-3; bytes 8-11 the low nibbles of scales (low) and minima (high) 4-7, whose two upper
- * bits are those of bytes 0-3 and 4-7. */
+/* The 6-bit scales and minima of GGUF's Q4_K and Q5_K: eight of each in 12 bytes. Bytes 0-3 hold scales 0-3,
+ * bytes 4-7 hold minima 0-3. Bytes 8-11 hold the low nibbles of scales 4-7 (low) and minima 4-7 (high). The
+ * two upper bits of these are the top bits of bytes 0-3 and 4-7. */
 #ifndef ULB_KERNELS_CODES_KQUANT_SCALES_H
 #define ULB_KERNELS_CODES_KQUANT_SCALES_H
 

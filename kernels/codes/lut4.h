@@ -1,12 +1,14 @@
-/* Exact sums over bits by table look-up: no multiplication, and nothing beyond what every core has.
+/* Exact sums over bits by table look-up. It needs no multiplication and no instruction that some cores lack.
  *
- * For each 4 columns a table of 16 entries holds v = sum of x over the set bits + 512, which is 4 to 1020 and
- * stored as v & 31 and v >> 5, so that one byte shuffle each looks up a row of 4 bits in every byte. A weight
- * byte holds two such nibbles: the low ones of 32 bytes are sums 0-31 of a tile, the high ones sums 32-63.
- * Bytes add safely for 8 look-ups (8 * 31 = 248), then low + 32 high goes to 16 bits, safe for 64 look-ups
- * (64 * 1020 = 65,280 unsigned), then to 32. A tile's columns are read as four address streams (quarters of a
- * block of K), 8 look-ups of each in turn. Tables take 8 bytes per column: K goes in blocks of up to 4096
- * columns (kernels/lut.h), whose tables stay in L1. */
+ * A table of 16 entries for four columns holds v = 512 + (sum of x over the set bits), which is 4 to 1020. It
+ * is stored as v & 31 and v >> 5, so that one byte shuffle each looks up a row of 4 bits in every byte. A
+ * weight byte holds two such nibbles. The low nibbles of 32 bytes are sums 0-31 of a tile, the high nibbles
+ * sums 32-63. Bytes hold eight look-ups. low + 32 high then goes to 16 bits, which hold 64 look-ups, then to
+ * 32 bits.
+ * `8 * 31 = 248 < 2^8`; `64 * 1020 = 65,280 < 2^16`.
+ * A tile's columns are read as four address streams, quarters of a K-block, which alternate after eight
+ * look-ups. Tables take 8 bytes per column. A K-block has up to 4096 columns (kernels/lut.h), whose tables
+ * stay in L1. */
 #ifndef ULB_KERNELS_CODES_LUT4_H
 #define ULB_KERNELS_CODES_LUT4_H
 
@@ -15,7 +17,8 @@
 enum {
     ULB_NIBBLE_PREFETCH = 1280, /* bytes ahead in each slice, into L1 */
     ULB_NIBBLE_SUMS = 64,       /* of a tile */
-    ULB_NIBBLE_STEP = 32, /* bytes of a tile's 4 columns, and of their table: 16 low parts, 16 high parts */
+    ULB_NIBBLE_STEP =
+        32, /* bytes of four columns of a tile, and of their table: 16 low parts, 16 high parts */
     ULB_NIBBLE_ORIGIN = 512
 };
 

@@ -1,6 +1,6 @@
-/* Eight 3-bit codes in three bytes A, B, C, so many bytes apart: 0 and 1 in A, 2 and 3 in B, 4 and 5 in C; of
- * code 6 the low bits are bits 6-7 of A, the top one is bit 6 of C; of code 7, bits 6-7 of B and bit 7 of C.
- */
+/* Eight 3-bit codes in three bytes A, B, C, `distance` bytes apart. A holds codes 0 and 1, B codes 2 and 3, C
+ * codes 4 and 5. Code 6: its low bits are bits 6-7 of A, its top bit is bit 6 of C. Code 7: its low bits are
+ * bits 6-7 of B, its top bit is bit 7 of C. */
 #ifndef ULB_KERNELS_CODES_THREE_BIT_H
 #define ULB_KERNELS_CODES_THREE_BIT_H
 

@@ -1,9 +1,9 @@
-/* Groups of kernels/formats/affine in their row-major order: 8 codes of any number of bits lie in as many
- * whole bytes, and one pdep spreads them to a byte each; then a widening, a subtraction of the zero point, a
- * conversion and a multiplication for 8 weights.
+/* Groups of kernels/formats/affine in their row-major order. Eight codes of b bits are in b whole bytes, and
+ * one pdep spreads them to a byte each. Eight weights then take a widening, a subtraction of the zero point,
+ * a conversion and a multiplication.
  *
- * Bound by one store of 8 floats a cycle and one pdep a cycle on every core with a fast one (Zen 2 and
- * earlier have it in microcode). scale * (code - zero) is rounded once, as in the reference. */
+ * The limits are one store of eight floats a cycle and one pdep a cycle, on every core with a fast pdep (Zen
+ * 2 and earlier have it in microcode). scale * (code - zero) is rounded once, as in the reference. */
 #include "kernels/formats/affine/format.h"
 #include "kernels/embedding.h"
 
@@ -31,7 +31,7 @@ static struct affine shape_of(const struct ulb_format *format)
     return a;
 }
 
-/* 8 codes, the last bytes of the group included and none behind it. */
+/* Eight codes, the last bytes of the group included and none after it. */
 static inline uint64_t load_codes(const uint8_t *codes, unsigned bits)
 {
     uint64_t packed = 0;
@@ -55,7 +55,7 @@ expand_group(unsigned bits, const struct affine *a, const uint8_t *group, size_t
     }
 }
 
-/* With the number of bits as a constant. */
+/* The number of bits is a constant here. */
 static inline void expand(const struct affine *a, const uint8_t *group, size_t columns, float *out)
 {
     switch (a->bits) {

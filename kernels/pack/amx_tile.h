@@ -1,6 +1,6 @@
-/* The order of weights that tile instructions multiply: 16 rows of weights by 64 columns are 16 lines of 64
- * bytes, a line 4 neighbouring columns of each row. Where a byte holds several fields, these are rows 16
- * apart; vectors of 16 * fields rows lie side by side, 64 columns of each. */
+/* The order of weights for AMX instructions: 16 rows of weights by 64 columns are 16 lines of 64 bytes. A
+ * line holds four neighbouring columns of each row. Several fields of a byte are rows 16 apart. Vectors of 16
+ * * fields rows are side by side, 64 columns of each. */
 #ifndef ULB_KERNELS_PACK_AMX_TILE_H
 #define ULB_KERNELS_PACK_AMX_TILE_H
 

@@ -57,7 +57,7 @@ const struct ulb_code_bytes ulb_fifths = {
 
 enum { FIFTHS = 243, NIBBLE_MAX = 15 };
 
-/* Of column col: code of a lane of a set. */
+/* The code of column col in a lane of a set. */
 static int16_t *code_at(const struct ulb_layout *layout, struct ulb_block_values *values, unsigned set,
                         unsigned row, unsigned lane, unsigned col)
 {
@@ -119,7 +119,7 @@ static bool has_group_scales(const struct ulb_block *block)
     return groups_of(block) > 1;
 }
 
-/* Bytes of the codes of so many columns. */
+/* Bytes of the codes of some columns. */
 static size_t codes_bytes(const struct ulb_layout *layout, unsigned columns)
 {
     return (size_t)columns / 4 * layout->interleaved.rows->sets * layout->interleaved.rows->codes->bytes *
@@ -142,7 +142,7 @@ static size_t scales_together(const struct ulb_layout *layout)
     return has_group_scales(layout->format->block) ? layout->tile_m : 0;
 }
 
-/* Where the codes of 4 columns from k on begin. */
+/* Offset of the codes of four columns from k. */
 static size_t codes_at(const struct ulb_layout *layout, unsigned k)
 {
     unsigned scales_before = k / columns_together(layout->format->block) + 1;
@@ -196,7 +196,7 @@ static bool has_group_minima(const struct ulb_block *block)
     return block->min_max > 1;
 }
 
-/* Where the minimum of a group of a row lies, and by how many bits it is shifted. */
+/* Offset of the minimum of a group of a row, and its shift in bits. */
 static size_t minimum_at(const struct ulb_layout *layout, unsigned row, unsigned group, unsigned *shift)
 {
     const struct ulb_block *block = layout->format->block;
@@ -213,7 +213,7 @@ static size_t minima_bytes(const struct ulb_layout *layout)
     return block->min_max <= NIBBLE_MAX ? bytes / 2 : bytes;
 }
 
-/* The same of the scales of a group, first row. */
+/* Offset of the scale of a group for the first row, and its shift in bits. */
 static size_t scales_at(const struct ulb_layout *layout, unsigned group, unsigned *shift)
 {
     const struct ulb_block *block = layout->format->block;

@@ -1,12 +1,14 @@
-/* Rows of block formats interleaved: what repacked layouts are made of.
+/* Interleaved rows of block formats, the parts of repacked layouts.
  *
- * A tile is one block of so many rows, in the order in which it is read: one address stream, because what is
- * read out of turn has not been prefetched when it is needed. For each group its scales, a byte a row; then
- * its codes: for every 4 columns so many vectors of bytes, each of lanes groups of 4 bytes, one byte for each
- * column. Behind all groups minima, 4 groups of a row side by side; d of each row; dmin of each row. Where
- * integers fit 4 bits two share a byte: scales of groups 2i and 2i + 1, before the codes of both; minima of
- * quads i and i + half of the quads. d and dmin are half precision; d of a format of powers of two is the
- * exponent's byte. */
+ * A tile is one block of some rows, in the order in which it is read. It is one address stream, because
+ * anything read out of order would not have been prefetched. Its parts, in order:
+ *   for each group: scales, a byte a row; codes: for every 4 columns some vectors of bytes, each of `lanes`
+ *                   groups of 4 bytes, one byte for each column
+ *   minima of all groups, 4 groups of a row side by side
+ *   d of each row, then dmin of each row, in half precision
+ * If integers fit 4 bits, two share a byte. Scales of groups 2i and 2i + 1 stand before the codes of both;
+ * minima of quads i and i + half of the quads share a byte. d of a format of powers of two is the byte of the
+ * exponent. */
 #ifndef ULB_KERNELS_PACK_BLOCK_INTERLEAVE_H
 #define ULB_KERNELS_PACK_BLOCK_INTERLEAVE_H
 
@@ -25,17 +27,17 @@ struct ulb_code_part {
     uint16_t modulus;
 };
 
-/* How so many vectors of bytes hold the codes of so many vectors of rows. */
+/* How some vectors of bytes hold the codes of some vectors of rows. */
 struct ulb_code_bytes {
     unsigned bytes, rows;
-    /* Parts are digits of base 3; the byte is their number's fraction of 243, in 256, rounded up, never 0. */
+    /* Parts are digits of base 3. The byte is 256 / 243 times their number, rounded up, never 0. */
     bool fraction;
     unsigned n_parts;
     struct ulb_code_part parts[ULB_CODE_PARTS_MAX];
 };
 
-/* One row a byte; two of 4 bits; four of 2 bits; eight of 3 bits in three bytes; eight of 5 bits in five;
- * four of 6 bits in three; five of base 3. */
+/* Codes in bytes: one row a byte; two rows of 4 bits; four of 2 bits; eight of 3 bits in three bytes; eight
+ * of 5 bits in five; four of 6 bits in three; five digits of base 3. */
 extern const struct ulb_code_bytes ulb_whole_bytes, ulb_nibbles, ulb_two_bit, ulb_three_bit, ulb_five_bit,
     ulb_six_bit, ulb_fifths;
 
@@ -43,10 +45,10 @@ struct ulb_row_tile {
     const struct ulb_code_bytes *codes;
     unsigned sets;    /* of these vectors side by side */
     int zero_point;   /* added to a value to give its code */
-    uint8_t xor_mask; /* inverts bits of a byte: 0x80 makes a signed byte of one that exceeds it by 128 */
+    uint8_t xor_mask; /* XOR mask of a byte; 0x80 subtracts 128 and makes the byte signed */
 };
 
-/* Bytes of a row's d, dmin, minima and scales; of a tile of so many rows all. Constant expressions. */
+/* Bytes of a row's d, dmin, minima and scales; of a tile of some rows all. Constant expressions. */
 #define ULB_TILE_BYTES(columns, rows, code_bytes, code_rows, scale_bytes)                                    \
     ((size_t)(rows) * (columns) * (code_bytes) / (code_rows) + (size_t)(rows) * (scale_bytes))
 

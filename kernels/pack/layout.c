@@ -17,7 +17,7 @@ static size_t padded_rows(const struct ulb_layout *layout, size_t m)
     return ulb_round_up(m, layout->tile_m);
 }
 
-/* Scales apart from the weights. */
+/* Whether scales are separate from the weights. */
 static bool has_scales(const struct ulb_format *format)
 {
     return !format->floating && !format->block;
@@ -44,7 +44,7 @@ static size_t at_once(const struct ulb_layout *layout)
     return layout->slices ? layout->slices : 1;
 }
 
-/* Tiles side by side in those that take turns, together. */
+/* Tiles side by side in the slices of all rounds together. */
 static size_t steps_of_turns(const struct ulb_layout *layout, size_t k)
 {
     size_t columns = layout->tile_k * at_once(layout), steps = (k + columns - 1) / columns;
@@ -78,7 +78,7 @@ size_t ulb_groups(const struct ulb_format *format, size_t k)
     return format->group ? (k + format->group - 1) / format->group : 1;
 }
 
-/* Groups of a packed row, those of padding included. */
+/* Groups of a packed row, padding included. */
 static size_t packed_groups(const struct ulb_layout *layout, size_t k)
 {
     return layout->format->group ? ulb_layout_columns(layout, k) / layout->format->group : 1;
@@ -90,14 +90,14 @@ static size_t ahead_bytes(const struct ulb_layout *layout)
     return layout->scales_ahead ? layout->tile_m * sizeof(float) : 0;
 }
 
-/* From the beginning of a row of tiles to one of them. */
+/* Offset from the beginning of a row of tiles to one of its tiles. */
 static size_t tile_offset(const struct ulb_layout *layout, size_t step)
 {
     size_t groups = layout->scales_ahead ? step * layout->tile_k / layout->format->group + 1 : 0;
     return step * ulb_layout_tile_bytes(layout) + groups * ahead_bytes(layout);
 }
 
-/* A row of so many tiles. */
+/* A row of some tiles. */
 static size_t row_bytes(const struct ulb_layout *layout, size_t steps)
 {
     return tile_offset(layout, steps) - ahead_bytes(layout);
@@ -108,15 +108,9 @@ size_t ulb_layout_row_bytes(const struct ulb_layout *layout, size_t k)
     return row_bytes(layout, ulb_layout_steps(layout, k));
 }
 
-/* Slices are read side by side, and of most matrices in use their bytes are a multiple of a page: all streams
- * would come to the end of a page, where prefetchers stop, at the same time, in the same sets of L1. Behind
- * such slices lie lines that nobody reads. 4096x4096, of the yardstick:
- * Golden Cove: int1 by tables 0.885 -> 0.935, int2 0.900 -> 0.935 (0.916 with 5 lines, 0.917 with 9), Q4_K
- * 0.90 -> 0.935, Q6_K 0.88 -> 0.92; int4, Q4_0 and Q8_0 alike; int8, which asks for every other line, lost,
- * 0.922 -> 0.894.
- * Zen 5 at 57 to 67 GB/s, medians of 3 runs that had both: woq4z at 256 bits 0.76 -> 0.95, woq4 0.86 -> 0.98,
- * at 512 bits 0.85 -> 0.93, fp16 at 512 bits 0.96 -> 1.01, int2 with AVX-VNNI and a scale per 128 columns
- * 0.79 -> 0.91; all others, int8 too, alike within the noise of 4 %. */
+/* Bytes of padding after a slice. Slices are read side by side, and for most matrices their size is a
+ * multiple of a page. All streams would then end a page, where prefetchers stop, in the same iteration, and
+ * use the same L1 sets. Padding of some lines, which are never read, prevents that. */
 static size_t gap_bytes(const struct ulb_layout *layout, size_t slice)
 {
     enum { PAGE = 4096, NEAR = 512, APART = 17 * ULB_CACHE_LINE };
@@ -124,7 +118,7 @@ static size_t gap_bytes(const struct ulb_layout *layout, size_t slice)
     return gains && (slice + NEAR) % PAGE < 2 * NEAR ? APART : 0;
 }
 
-/* Of a slice of so many tiles side by side, without the gap behind it. */
+/* Bytes of a slice with `steps` tiles side by side, without the padding after it. */
 static size_t used_bytes(const struct ulb_layout *layout, size_t m, size_t steps)
 {
     size_t rows = padded_rows(layout, m) / layout->tile_m;
@@ -234,9 +228,8 @@ static int padding_value(const struct ulb_format *format)
     return format->floating || format->step == 1 ? 0 : format->min;
 }
 
-/* Copies columns [k, k + columns) of one row of tiles into panel, padding included, all counted in words of
- * the matrix. Straight from the matrix a tile's rows would lie a power of two apart, in the same few sets of
- * L1. */
+/* Copies columns [k, k + columns) of one row of tiles into panel, padding included, counted in words of the
+ * matrix. In the matrix the rows of a tile are a power of two apart, and would use the same few L1 sets. */
 static void copy_panel(const struct ulb_matrix *matrix, const struct ulb_layout *layout, int padding,
                        size_t m, size_t k, size_t columns, int16_t *panel)
 {
@@ -281,7 +274,7 @@ static size_t scales_at(const struct ulb_layout *layout, const struct ulb_matrix
            ahead_bytes(layout);
 }
 
-/* From a scale to the zero point that goes with it. */
+/* Distance from a scale to its zero point. */
 static size_t zeros_behind(const struct ulb_layout *layout, const struct ulb_matrix *matrix)
 {
     return (ulb_layout_zeros_offset(layout, matrix->m, matrix->k) -
@@ -358,7 +351,7 @@ static void xor_bytes(const struct ulb_layout *layout, uint8_t *tile)
         tile[i] ^= mask;
 }
 
-/* One row of tiles of one slice, whose first column is k, from row on. */
+/* One row of tiles of one slice, whose first column is k, from row. */
 static void pack_slice(const struct ulb_layout *layout, const struct ulb_matrix *matrix, size_t m, size_t k,
                        size_t steps, const struct tile_map *map, const struct code_table *table, uint8_t *row)
 {

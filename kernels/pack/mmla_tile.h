@@ -1,6 +1,6 @@
-/* Tiles for matrix products of two rows and two tokens (kernels/arm/gemm/mmla.h): 16 columns as two halves of
- * 8; for each half the bytes of all lanes, 8 columns of a lane side by side; field f of lane l of a tile's
- * bytes is row f * lanes + l, so that a loop of any vector length passes over the lanes. */
+/* Tiles for matrix products of two rows and two tokens (kernels/arm/gemm/mmla.h). 16 columns are two halves
+ * of 8. Each half has the bytes of all lanes, eight columns of a lane side by side. Field f of lane l of a
+ * tile's bytes is row f * lanes + l, so that a loop of any vector length can iterate over the lanes. */
 #ifndef ULB_KERNELS_PACK_MMLA_TILE_H
 #define ULB_KERNELS_PACK_MMLA_TILE_H
 
@@ -34,7 +34,7 @@ static inline unsigned ulb_mmla_bit(unsigned rows, unsigned bits, unsigned row, 
         .kind = ULB_LAYOUT_FIELDS,                                                                           \
         .fields = {.bit_offset = of##_mmla_##rows, .encode = encode_, .decode = decode_}}
 
-/* The layouts of a format with fields of so many bits, for NEON and for SVE. */
+/* The layouts of a format with fields of this many bits, for NEON and for SVE. */
 #define ULB_MMLA_LAYOUTS(of, bits, encode, decode)                                                           \
     ULB_MMLA_LAYOUT(of, 16, bits, encode, decode);                                                           \
     ULB_MMLA_LAYOUT(of, 128, bits, encode, decode)

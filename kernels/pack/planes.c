@@ -20,7 +20,7 @@ static unsigned row_of(unsigned at, unsigned width, unsigned lanes, unsigned fie
     return (vector * (8 / width) + field) * lanes + at / 4 % lanes;
 }
 
-/* bytes[k] gets so many bits of the codes of a row, from bit first on, at bit place. */
+/* bytes[k] gets some bits of the codes of a row, from bit first on, at bit place. */
 static void add_field(const int16_t *q, int offset, unsigned columns, unsigned first, unsigned width,
                       unsigned place, uint8_t *bytes)
 {

@@ -4,11 +4,12 @@
 
 #include "kernels/gguf_block.h"
 
-/* Bits of the plane that begins at bit first of codes of so many: the largest of 8, 4, 2 and 1 that fits. */
+/* Bits of the plane that begins at bit `first` of codes of `bits` bits: the largest of 8, 4, 2 and 1 that
+ * fits. */
 unsigned ulb_plane_width(unsigned bits, unsigned first);
-/* All planes of 8 vectors of lanes rows, the lowest bits first: for every 4 columns as many vectors as the
- * plane has bits, 4 columns of a row side by side, the fields of a byte rows lanes apart. offset: added to a
- * value to give its code. Returns the end of the codes. */
+/* Packs all planes of eight vectors of `lanes` rows, the lowest bits first. Every four columns have as many
+ * vectors as the plane has bits, four columns of a row side by side. The fields of a byte are rows `lanes`
+ * apart. offset: code = value + offset. Returns the end of the codes. */
 uint8_t *ulb_planes_pack(unsigned bits, int offset, unsigned lanes, unsigned columns,
                          const struct ulb_block_values *values, uint8_t *bytes);
 const uint8_t *ulb_planes_unpack(unsigned bits, int offset, unsigned lanes, unsigned columns,

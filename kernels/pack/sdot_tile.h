@@ -1,11 +1,11 @@
-/* Tiles for signed dot products by element: 16 columns as four groups of 4; for each group the bytes of all
- * lanes, 4 columns of a lane side by side, so that one load of 16 activations serves four of them. Field f of
- * a lane's bytes is row f * lanes + lane: a loop of any vector length passes over the lanes
+/* Tiles for signed dot products by element. 16 columns are four groups of 4. Each group has the bytes of all
+ * lanes, four columns of a lane side by side, so that one load of 16 activations serves four groups. Field f
+ * of a lane's bytes is row f * lanes + lane, so that a loop of any vector length can iterate over the lanes
  * (kernels/arm/gemv/k_slices.h).
  *
- * Where codes are unsigned, bytes are stored ^ 0x80 (xor_mask): a signed byte of 128 less than what was
- * meant, so that sums of whole bytes lack 128 times the sum of the activations, and fields below the top one,
- * which stay below 128 when masked, nothing. */
+ * Unsigned codes are stored as bytes ^ 0x80 (xor_mask), which are signed and 128 too small. Sums of whole
+ * bytes are then 128 * sum(x) too small. Fields below the top one stay below 128 when masked, and need no
+ * correction. */
 #ifndef ULB_KERNELS_PACK_SDOT_TILE_H
 #define ULB_KERNELS_PACK_SDOT_TILE_H
 
@@ -43,14 +43,14 @@ static inline unsigned ulb_sdot_bit(unsigned rows, unsigned bits, unsigned row, 
         return ulb_sdot_bit(rows, bits, row, col);                                                           \
     }
 
-/* The layouts of a format with fields of so many bits, for NEON and for SVE. */
+/* The layouts of a format with fields of this many bits, for NEON and for SVE. */
 #define ULB_SDOT_LAYOUTS(of, bits, mask, encode, decode)                                                     \
     ULB_SDOT_BIT(of, 32, bits)                                                                               \
     ULB_SDOT_BIT(of, 128, bits)                                                                              \
     ULB_SDOT_LAYOUT(of, , 32, false, mask, encode, decode);                                                  \
     ULB_SDOT_LAYOUT(of, , 128, false, mask, encode, decode)
 
-/* Behind them, the same of its format with a scale for each g columns. */
+/* The layouts of its format with a scale for each g columns, to be used after the macro above. */
 #define ULB_SDOT_LAYOUTS_GROUPED(of, g, mask, encode, decode)                                                \
     ULB_SDOT_LAYOUT(of, _g##g, 32, true, mask, encode, decode);                                              \
     ULB_SDOT_LAYOUT(of, _g##g, 128, true, mask, encode, decode)

@@ -1,4 +1,5 @@
-/* vpdpbusd or vpdpbssd on registers alone. 12 chains: a latency of 5 cycles on two ports needs 10. */
+/* vpdpbusd or vpdpbssd on registers alone. 12 chains hide a latency of 5 cycles on two ports, which needs
+ * 10. */
 #define ULB_KERNEL_IS_PEAK
 #include "kernels/microkernel.h"
 #include "kernels/x86/simd/dot.h"

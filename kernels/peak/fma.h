@@ -1,7 +1,6 @@
-/* FMA_INSTRUCTION on registers alone, with FMA_PRODUCTS in each lane of single precision, of activations
- * FMA_ACTIVATION, for the vector width that the including file names with FMA_VECTOR (type), FMA_BYTES and
- * FMA_REGISTER (constraint). 12 chains: a latency of 4 or 5 cycles on two ports needs 8 or 10.
- */
+/* FMA_INSTRUCTION on registers alone, with FMA_PRODUCTS in each lane of single precision, for activations
+ * FMA_ACTIVATION. The including file defines the vector: FMA_VECTOR (type), FMA_BYTES and FMA_REGISTER
+ * (constraint). 12 chains hide a latency of 4 or 5 cycles on two ports, which needs 8 or 10. */
 #ifndef ULB_KERNELS_PEAK_FMA_H
 #define ULB_KERNELS_PEAK_FMA_H
 

@@ -1,5 +1,5 @@
-/* vpmaddubsw and the vpaddw that collects its sums, the least that a dot product of bytes needs without VNNI:
- * 16 bits hold a few steps of it, and what widens them later is left out here. 12 chains of the addition. */
+/* vpmaddubsw and the vpaddw that adds its sums: the minimum for a dot product of bytes without VNNI. 16 bits
+ * hold a few steps, and the widening is left out here. The additions are 12 chains. */
 #define ULB_KERNEL_IS_PEAK
 #include "kernels/microkernel.h"
 

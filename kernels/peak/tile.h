@@ -1,5 +1,6 @@
 /* TILE_INSTRUCTION on tiles alone: 16 rows of 64 bytes times 16 columns of 64 bytes, TILE_PRODUCTS
- * multiply-adds each, of activations TILE_ACTIVATION. 6 chains: one starts every 16 cycles and lasts 52. */
+ * multiply-adds each, for activations TILE_ACTIVATION. Six chains: an instruction starts every 16 cycles and
+ * takes 52. */
 #ifndef ULB_KERNELS_PEAK_TILE_H
 #define ULB_KERNELS_PEAK_TILE_H
 

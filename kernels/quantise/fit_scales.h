@@ -10,8 +10,8 @@ float ulb_signed_largest(const float *values, unsigned n);
 int ulb_round_within(float value, int least, int most);
 /* The nearest number in half precision. */
 float ulb_half(float value);
-/* Scale and minimum of the affine codes 0..most of n weights: w = scale * code - min with min >= 0, so that 0
- * is a weight and the range ends at the least and the largest. */
+/* Scale and minimum of the affine codes 0..most of n weights: w = scale * code - min with min >= 0. 0 is
+ * therefore a weight, and the range ends at the smallest and the largest weight. */
 void ulb_fit_affine(const float *weights, unsigned n, int most, float *scale, float *min);
 
 /* Blocks, as the formats' own tools make them, without their search for scales of a smaller error. */
@@ -19,7 +19,7 @@ void ulb_fit_affine(const float *weights, unsigned n, int most, float *scale, fl
 /* One scale: the weight of largest magnitude becomes least. */
 void ulb_quantise_signed(const float *weights, unsigned columns, int least, int most,
                          struct ulb_block_values *values);
-/* One scale, the largest magnitude, and -1, 0 and 1. */
+/* One scale, the largest magnitude, for -1, 0 and 1. */
 void ulb_quantise_ternary(const float *weights, unsigned columns, struct ulb_block_values *values);
 /* One scale and one minimum: the range ends at the least and the largest. */
 void ulb_quantise_range(const float *weights, unsigned columns, int most, struct ulb_block_values *values);

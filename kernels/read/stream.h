@@ -1,12 +1,11 @@
-/* Shared by the reader files: which streams and prefetches are tried as the yardstick.
+/* Shared by the reader files: the streams and prefetches that are tried as the yardstick.
  *
- * A reader reads its bytes in one to eight address streams: one core keeps more misses in flight over
- * several. Each stream starts 1 KiB + 64 B further into its page than the one before, so that they do not
- * meet in the same L1 sets, and may prefetch every line it reads some distance ahead, into L1, into L2 from
- * further away, or both. All parameters are compile-time constants: a stream count known only at run time
- * costs a fifth of the bandwidth.
+ * A reader reads its bytes in one to eight address streams, because one core keeps more misses in flight over
+ * several streams. Each stream starts 1 KiB + 64 B further into its page than the previous one, so that they
+ * use different L1 sets. A stream may prefetch every line: into L1, into L2 from further away, or both. All
+ * parameters are compile-time constants, because a stream count known only at run time costs bandwidth.
  *
- * A file that includes this defines first: ULB_VECTOR (type), ULB_VECTOR_BYTES, and the functions
+ * A file that includes this header first defines ULB_VECTOR (type), ULB_VECTOR_BYTES, and the functions
  * vector_zero(), vector_add(sum, address of a vector), vector_total(sums[8]). */
 #ifndef ULB_KERNELS_READ_STREAM_H
 #define ULB_KERNELS_READ_STREAM_H
@@ -28,7 +27,7 @@ static inline size_t ulb_stream_start(size_t bytes, size_t streams, size_t i)
 
 enum { ULB_BLOCK = 8 * ULB_VECTOR_BYTES };
 
-/* For the line at p; near: bytes ahead of the prefetch into L1, far: of the one into L2; 0: none. */
+/* Prefetches for the line at p. near: distance in bytes into L1; far: into L2; 0: none. */
 static inline __attribute__((always_inline)) void ulb_prefetch_line(const char *p, size_t near, size_t far)
 {
     if (near)
@@ -37,7 +36,7 @@ static inline __attribute__((always_inline)) void ulb_prefetch_line(const char *
         __builtin_prefetch(p + far, 0, 2);
 }
 
-/* Adds the bytes of a turn of one stream, each vector to a sum of its own from first on, and prefetches. */
+/* Adds `turn` bytes of one stream, and prefetches. Each vector is added to its own sum, from `first`. */
 static inline __attribute__((always_inline)) void ulb_add_turn(const char *p, size_t turn, size_t first,
                                                                size_t near, size_t far, ULB_VECTOR sums[8])
 {
@@ -47,8 +46,8 @@ static inline __attribute__((always_inline)) void ulb_add_turn(const char *p, si
         ulb_prefetch_line(p, near, far);
 }
 
-/* Streams take turns: of a line where it prefetches one (of eight lines, and their prefetches behind them, a
- * tenth less bandwidth), else of eight loads. */
+/* Streams alternate after a line if they prefetch, otherwise after eight loads. Longer runs with prefetches
+ * are slower. */
 static inline __attribute__((always_inline)) uint64_t
 ulb_read_streams(const void *data, size_t bytes, size_t streams, size_t near, size_t far)
 {

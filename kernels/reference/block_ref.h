@@ -7,7 +7,8 @@
 #include "kernels/gguf_block.h"
 #include "kernels/reference/integer_ref.h"
 
-/* Part of a block with int8 activations, without their scale. |sum| <= 127 * 128 * 256 * 63 in double. */
+/* The part of a block with int8 activations, without their scale, in double.
+ * `|sum| <= 127 * 128 * 256 * 63`. */
 static inline double ulb_ref_integers(const struct ulb_block *block, const struct ulb_block_values *values,
                                       const int8_t *x)
 {
@@ -24,8 +25,8 @@ static inline double ulb_ref_integers(const struct ulb_block *block, const struc
     return (double)values->d * products - (double)values->dmin * minima;
 }
 
-/* The same with zero points on both sides, x_zero that of the activations: the four terms of a block of one
- * group (PyTorch's talk on low-bit kernels, "quantized dot product"), integers all of them. */
+/* The part of a block of one group with zero points on both sides; x_zero: of the activations. It has four
+ * terms, all integers (PyTorch's talk on low-bit kernels, "quantized dot product"). */
 static inline double ulb_ref_zero_points(const struct ulb_block *block, const struct ulb_block_values *values,
                                          const int8_t *x, int32_t x_zero)
 {
@@ -39,7 +40,7 @@ static inline double ulb_ref_zero_points(const struct ulb_block *block, const st
     return (double)values->d * (products - zero * x_sum - x_zero * w_sum + n * zero * x_zero);
 }
 
-/* The same with floating activations, from column k of a token. */
+/* The part of a block with floating activations, from column k of a token. */
 static inline double ulb_ref_floats(const struct ulb_block *block, const struct ulb_block_values *values,
                                     enum ulb_activation kind, const void *x, size_t k)
 {

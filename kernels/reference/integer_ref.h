@@ -1,5 +1,6 @@
-/* The scalar reference of an integer format: every ref.c gives the value of one weight, this the dull loop.
- * |sum| <= 128 * 127 * K fits int32 up to K = 132,104. */
+/* The scalar reference of an integer format. Every ref.c defines the value of one weight; this header has the
+ * plain loop.
+ * `|sum| <= 128 * 127 * K` fits int32 up to `K = 132,104`. */
 #ifndef ULB_KERNELS_REFERENCE_INTEGER_REF_H
 #define ULB_KERNELS_REFERENCE_INTEGER_REF_H
 

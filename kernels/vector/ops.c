@@ -33,11 +33,12 @@ static inline float multiply_add(float a, float b, float c)
 #endif
 }
 
-/* 1.5 * 2^23: adding it rounds to the nearest even integer, which then stands in the low bits. */
+/* 1.5 * 2^23: adding it rounds to the nearest even integer, which is then in the low bits. */
 #define ROUNDER 12582912.0f
 
-/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2, by Taylor's polynomial of degree 7: relative
- * error below 2^-22. x is held to where 2^n is a normal number. */
+/* `exp(x) = 2^n exp(r)`, `n = round(x` / ln 2), |r| <= ln `2 / 2`.
+ * exp(r) is Taylor's polynomial of degree 7: relative error below 2^-22. x is clamped so that 2^n is a normal
+ * number. */
 static inline float exp_of(float x)
 {
     x = x < -87.0f ? -87.0f : x;
@@ -271,7 +272,7 @@ static inline float quantise_absmax(const float *x, size_t k, int8_t *q)
     return none ? 0.0f : largest / 127.0f;
 }
 
-/* Of two values of the same magnitude the first decides the sign. */
+/* Of two values with the same magnitude the first decides the sign. */
 static inline float quantise_signed_max(const float *x, size_t k, int8_t *q)
 {
     float above = 0, below = 0;

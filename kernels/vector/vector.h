@@ -1,9 +1,9 @@
-/* What a decoder does between its matrix products, on vectors of floats: norms, activation functions, rotary
- * embedding, attention over a cache of bfloat16, argmax, and quantisation of activations.
+/* Operations of a decoder between its matrix products, on vectors of floats: norms, activation functions,
+ * rotary embedding, attention over a bfloat16 cache, argmax, and quantisation of activations.
  *
- * One source, kernels/vector/ops.c, is compiled for each instruction set. Sums run in an order that the
- * lengths alone fix, so that a table gives the same bits whoever calls it and however work is shared out; two
- * tables may differ by rounding. Like kernels, nothing here starts a thread, allocates or keeps state. */
+ * One source, kernels/vector/ops.c, is compiled for each instruction set. The order of sums depends on
+ * lengths only, so that a table gives the same bits for every caller and every split of the work. Two tables
+ * may differ by rounding. Like kernels, nothing here starts a thread, allocates or keeps state. */
 #ifndef ULB_KERNELS_VECTOR_VECTOR_H
 #define ULB_KERNELS_VECTOR_VECTOR_H
 
@@ -23,8 +23,9 @@ struct ulb_vector_ops {
     void (*rms_norm)(const float *x, const float *gain, size_t n, float *out);
     /* out[i] = gain[i] * (x[i] - mean(x)) / sqrt(variance(x) + epsilon); out may be x. */
     void (*layer_norm)(const float *x, const float *gain, size_t n, float *out);
-    /* out[i] = f(x[i]); out may be x. silu: v / (1 + exp(-v)). gelu: its tanh form,
-     * v / (1 + exp(-2 sqrt(2/pi) (v + 0.044715 v^3))). relu: max(v, 0), and its square. */
+    /* out[i] = f(x[i]); out may be x.
+     * silu: `v / (1 + exp(-v))`. gelu: the tanh form, `v / (1 + exp(-2 sqrt(2/pi) (v + 0.044715 v^3)))`.
+     * relu: max(v, 0), and its square. */
     void (*silu)(const float *x, size_t n, float *out);
     void (*gelu)(const float *x, size_t n, float *out);
     void (*relu)(const float *x, size_t n, float *out);
@@ -34,12 +35,12 @@ struct ulb_vector_ops {
     /* x[i] += y[i]; x[i] += factor * y[i]. */
     void (*add)(float *x, const float *y, size_t n);
     void (*add_scaled)(float *x, const float *y, float factor, size_t n);
-    /* Rotary embedding: turns each pair (x[i], x[i + half]) by the angle with this cosine and sine. */
+    /* Rotary embedding: rotates each pair (x[i], x[i + half]) by the angle with this cosine and sine. */
     void (*rotate)(float *x, const float *cosine, const float *sine, size_t half);
     void (*scale)(float *x, size_t n, float factor);
     /* Round to nearest even. */
     void (*to_bf16)(const float *x, size_t n, uint16_t *out);
-    /* out[p] = sum over d of q[d] * keys[p][d], for p < n; rows of so many columns. */
+    /* out[p] = sum over d of q[d] * keys[p][d], for p < n; rows of some columns. */
     void (*dot_rows)(const float *q, const uint16_t *keys, size_t n, size_t columns, float *out);
     /* out[d] = sum over p of weights[p] * rows[p][d]. */
     void (*sum_rows)(const float *weights, const uint16_t *rows, size_t n, size_t columns, float *out);

@@ -1,17 +1,17 @@
 /* Defines the kernel of a repacked block format: its run function and its struct ulb_kernel. The instruction
  * mix follows from its codes (kernels/x86/codes/codes.h), scales and minima. A file includes this header at
  * its end. The file defines these constants:
- *   FORMAT          name of the format's structs
- *   COLUMNS, GROUP  of a block and of a group
- *   LAYOUT, SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR, FAR: as in struct ulb_block_cfg
- *   CODES, COUNTS   a struct ulb_codes and its ULB_..._COUNTS
- *   SHUFFLES        look-ups per step of a vector of rows
- *   BYTES_PER_STEP
- *   UNPACKED        optional: dot products also unpack codes for several tokens (struct ulb_codes' byte)
- *   LEAST           optional, 2 by default: fewest tokens that use unpacked codes
- *   TILE_PAIRS      optional, 0 by default
- *   UNPACKED_STEPS  with AVX2 alone: UNPACKED_STEPS(s16_steps), if struct ulb_codes has operand_steps
- *   IS_SIGNED       with AVX2 alone: codes are values */
+ *   FORMAT          name of the format's structs.
+ *   COLUMNS, GROUP  of a block and of a group.
+ *   LAYOUT, SETS, ZERO_POINT, SCALES, MINIMA, POWERS, ACTIVATION, NEAR, FAR: as in struct ulb_block_cfg.
+ *   CODES, COUNTS   a struct ulb_codes and its ULB_..._COUNTS.
+ *   SHUFFLES        look-ups per step of a vector of rows.
+ *   BYTES_PER_STEP.
+ *   UNPACKED        optional: dot products also unpack codes for several tokens (struct ulb_codes' byte).
+ *   LEAST           optional, 2 by default: fewest tokens that use unpacked codes.
+ *   TILE_PAIRS      optional, 0 by default.
+ *   UNPACKED_STEPS  with AVX2 alone: UNPACKED_STEPS(s16_steps), if struct ulb_codes has operand_steps.
+ *   IS_SIGNED       with AVX2 alone: codes are values. */
 #ifndef ULB_KERNELS_X86_BLOCK_KERNEL_H
 #define ULB_KERNELS_X86_BLOCK_KERNEL_H
 

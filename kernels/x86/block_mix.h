@@ -15,7 +15,7 @@
 #define UNPACKED_STEPS(s16_steps) (s16_steps)
 #endif
 
-/* One instruction per vector of rows for each so many columns, per 32 weights. */
+/* One instruction per vector of rows for each group of columns, per 32 weights. */
 #define ULB_EACH(of_columns) (1024.0 / ULB_VEC_BITS / (of_columns))
 /* Scales of groups: widened and converted for each group, FMA; two in a byte: half as many widened, and one
  * operation more. */

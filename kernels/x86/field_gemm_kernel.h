@@ -1,11 +1,11 @@
 /* Defines the kernel of fields of bytes for several tokens (kernels/x86/gemm/field_tile.h): its run function
  * and its struct ulb_kernel. A file includes this header at its end. The file defines these constants:
- *   VARIANT   its name
+ *   VARIANT   its name.
  *   LAYOUT, VECTORS, FIELDS, BITS, TOKENS, SLICES, ZERO_POINT, NEAR, FAR, SEPARATE: as in
- *             struct ulb_field_tile_cfg
- *   STRIDE    of prefetches
+ *             struct ulb_field_tile_cfg.
+ *   STRIDE    of prefetches.
  *   K_BLOCKS  whether calls with more tokens than a register tile are blocked by K
- *             (kernels/x86/gemm/field_blocked.h) */
+ *             (kernels/x86/gemm/field_blocked.h). */
 #ifndef ULB_KERNELS_X86_FIELD_GEMM_KERNEL_H
 #define ULB_KERNELS_X86_FIELD_GEMM_KERNEL_H
 
@@ -57,7 +57,7 @@ static void run(const struct ulb_gemm *g)
 /* With two or more whole register tiles, passes prefetch the next K-block. */
 enum { TUNABLE_TOKENS = K_BLOCKS ? 2 * TOKENS - 1 : 0 };
 
-/* Instructions for so many tokens; prefetches of a line are into L1, and into L2 where FAR says so. */
+/* Instructions for some tokens; prefetches of a line are into L1, and into L2 where FAR says so. */
 #define MIX(tokens) ULB_TOKENS_MIX(VECTORS, FIELDS, ((FAR) > 0 ? 2.0 : 1.0) * ULB_LINE / (STRIDE), tokens)
 
 const struct ulb_kernel ULB_KERNEL = {

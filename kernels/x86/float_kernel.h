@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
             run_tokens(g);                                                                                   \
     }
 
-/* Instructions per 32 weights of so many bytes, for so many tokens; vectors: that share a broadcast. */
+/* Instructions per 32 weights of some bytes, for some tokens; vectors: that share a broadcast. */
 #define ULB_COLUMN_UNITS (1024.0 / ULB_VEC_BITS) /* vectors of 32 floats */
 #define ULB_COLUMNS_MIX(bytes, tokens_, vectors_)                                                            \
     .loads = ULB_COLUMN_UNITS, .broadcasts = ULB_COLUMN_UNITS / (vectors_) * (tokens_),                      \

@@ -1,7 +1,7 @@
 /* Block formats of 256 columns in place: one row at a time, 32 columns a vector. Pairs of products, 16 bits
  * each, are multiplied by the integer scale of their group of 16 columns while they are added up. Conversion
  * thus comes only at the end of a block.
- * |sum| <= 63 * 128 * 128 * 256 < 2^29.
+ * `|sum| <= 63 * 128 * 128 * 256 < 2^29`.
  *
  * Two streams: blocks of the upper and lower half of the rows alternate. A tuned setting leaves them to the
  * hardware prefetchers, which are faster there. */
@@ -27,7 +27,7 @@ static inline __m256i ulb_words(__m128i unsigned_bytes)
     return _mm256_cvtepu8_epi16(unsigned_bytes);
 }
 
-/* Every line of so many bytes; at is rarely the begin of one. */
+/* Every line of some bytes; at is rarely the begin of one. */
 static inline __attribute__((always_inline)) void ulb_prefetch_ahead(const uint8_t *at, size_t bytes)
 {
 #pragma GCC unroll 8
@@ -39,8 +39,8 @@ static inline __attribute__((always_inline)) void ulb_prefetch_ahead(const uint8
 struct ulb_long {
     size_t bytes, d_at;
     int32_t zero_point; /* of codes, a power of two */
-    /* Scales of groups. NULL: none. Without minima: 16 signed bytes. With minima, dmin follows d: scales of 8
-     * groups, followed by their minima, or of 16 groups, nibbles whose low halves are scales. */
+    /* Scales of groups. NULL: none. Without minima: 16 signed bytes. With minima, dmin follows d: scales of
+     * eight groups, followed by their minima, or of 16 groups, nibbles whose low halves are scales. */
     __m128i (*scales)(const uint8_t *block);
     enum ulb_minima minima;
     /* Codes of 32 columns from 32 unit on. unit: a constant. */
@@ -85,8 +85,8 @@ static inline void ulb_dot_unit(__m256i *sums, __m256i codes, const int8_t *x)
 #endif
 }
 
-/* Sums that alternate for a block's dot products. A single sum would be a chain of 8 latencies, and a core
- * does not look ahead over many blocks. Additions of words have a latency of one cycle. */
+/* Sums that alternate for a block's dot products. A single sum would be a chain of eight latencies, and a
+ * core does not look ahead over many blocks. Additions of words have a latency of one cycle. */
 enum { ULB_BLOCK_SUMS = ULB_BY_SUMS(1, 2) };
 
 static inline __attribute__((always_inline)) __m256i ulb_add_up(const __m256i sums[ULB_BLOCK_SUMS])
@@ -145,7 +145,7 @@ static inline __attribute__((always_inline)) void ulb_add_with_minima(const stru
     __m256i scales, minima;
     ulb_scales_and_minima(format, block, &scales, &minima);
     __m256i less = ulb_madd16(minima, x_sums), sums = ulb_scaled_sums(format, block, x, scales);
-    /* d after the sums: Clang has it wait in memory for them. */
+    /* d after the sums: Clang would keep it in memory meanwhile. */
     __asm__("" : "+r"(block), "+x"(sums));
     __m128i halves = _mm256_castsi256_si128(ulb_broadcast4(block + format->d_at));
     __m256 both = _mm256_mul_ps(_mm256_cvtph_ps(halves), x_scale);
@@ -242,8 +242,8 @@ static inline __attribute__((always_inline)) void ulb_run_long(const struct ulb_
         ulb_run_long_as(true, g, format);
 }
 
-/* For several tokens: unpacks codes of blocks of 8 rows into vector `to` of the steps. Each unit prefetches
- * ahead in one of the rows. */
+/* For several tokens: unpacks codes of blocks of eight rows into vector `to` of the steps. Each unit
+ * prefetches ahead in one of the rows. */
 static inline __attribute__((always_inline)) void ulb_unpack_long_codes(const struct ulb_long *format,
                                                                         const uint8_t *const blocks[8],
                                                                         size_t ahead, uint8_t *to)

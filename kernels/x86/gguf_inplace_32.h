@@ -1,8 +1,8 @@
 /* Block formats of 32 columns in place. A vector holds the same 16 columns of two rows, one in each half.
- * Four such pairs are 8 rows. Three rounds of two shuffles and an addition bring their sums into one vector,
- * so that conversion and scales are one operation for 8 rows.
+ * Four such pairs are eight rows. Three rounds of two shuffles and an addition bring their sums into one
+ * vector, so that conversion and scales are one operation for eight rows.
  *
- * The 8 rows are address streams, each in its own eighth of the rows. */
+ * The eight rows are address streams, each in its own eighth of the rows. */
 #ifndef ULB_KERNELS_X86_GGUF_INPLACE_32_H
 #define ULB_KERNELS_X86_GGUF_INPLACE_32_H
 
@@ -24,9 +24,10 @@ static inline __m256i ulb_load_pair(const uint8_t *low, const uint8_t *high)
 struct ulb_paired {
     size_t bytes;   /* of a block */
     bool powers;    /* the scale, at the block's begin, is an exponent; false: half precision */
-    bool minimum;   /* half precision, behind the scale */
+    bool minimum;   /* half precision, after the scale */
     bool is_signed; /* codes are values, 16-bit sums hold one pair */
-    bool many; /* codes take many registers and are computed for two rows at a time; false: for all 8 first */
+    bool many;      /* codes take many registers and are computed for two rows at a time; false: for all eight
+                       first */
     int32_t zero_point; /* of codes */
     /* Unpacks columns 0-15 and 16-31 of two rows. */
     void (*codes)(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high);
@@ -150,8 +151,8 @@ static inline __attribute__((always_inline)) void ulb_add_paired(const struct ul
     }
 }
 
-/* Prefetches in some of the rows, alternating, as many lines as 8 blocks have. offsets: of the 8 rows,
- * twice. */
+/* Prefetches in some of the rows, alternating, as many lines as eight blocks have. offsets: of the eight
+ * rows, twice. */
 static inline __attribute__((always_inline)) void
 ulb_prefetch_rows(const struct ulb_paired *format, const uint8_t *rows, const size_t *offsets, size_t b)
 {
@@ -173,7 +174,7 @@ static inline __attribute__((always_inline)) void ulb_prefetch_each_row(const st
         ulb_prefetch_tuned(ulb_row_at(rows, i), 0, prefetch);
 }
 
-/* The products of one token and 8 rows, `part` rows apart. */
+/* The products of one token and eight rows, `part` rows apart. */
 static inline __attribute__((always_inline)) __m256
 ulb_sum_paired(const struct ulb_paired *format, struct ulb_prefetch_setting prefetch, const uint8_t *rows,
                const size_t *offsets, size_t blocks, const struct ulb_in_place_x *x)
@@ -182,7 +183,7 @@ ulb_sum_paired(const struct ulb_paired *format, struct ulb_prefetch_setting pref
     struct ulb_row_pointers at = {rows, rows + 3 * stride, stride, 3 * stride};
     __m256 results = _mm256_setzero_ps();
     for (size_t b = 0; b < blocks; b++) {
-        /* Compilers would keep 8 pointers in memory. */
+        /* Compilers would keep eight pointers in memory. */
         __asm__("" : "+r"(at.first), "+r"(at.fourth), "+r"(at.stride), "+r"(at.three));
         ulb_add_paired(format, &at, b, x, &results);
         if (prefetch.tuned)
@@ -195,7 +196,7 @@ ulb_sum_paired(const struct ulb_paired *format, struct ulb_prefetch_setting pref
     return results;
 }
 
-/* Computes 8 rows, `part` rows apart, m the first. part 0: one row, which is read eight times. */
+/* Computes eight rows, `part` rows apart, m the first. part 0: one row, which is read eight times. */
 static inline __attribute__((always_inline)) void
 ulb_paired_rows(const struct ulb_gemm *g, const struct ulb_paired *format, size_t m, size_t part)
 {

@@ -1,12 +1,12 @@
 /* Defines the kernel of a block format in place: its run function and its struct ulb_kernel. A file includes
  * this header at its end. The file defines these constants:
- *   LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT, MINIMA: as in struct ulb_block_cfg
- *   LARGEST        largest code
- *   MIX            instruction mix of one token
- *   format         a struct ulb_paired or ulb_long
- *   POWERS         for blocks of 32 columns
- *   GROUP, SCALES  for blocks of 256 columns
- *   IS_SIGNED      codes are values if sums are 16-bit, because such sums do not hold unsigned codes */
+ *   LAYOUT, ACTIVATION, BLOCK_BYTES, ZERO_POINT, MINIMA: as in struct ulb_block_cfg.
+ *   LARGEST        largest code.
+ *   MIX            instruction mix of one token.
+ *   format         a struct ulb_paired or ulb_long.
+ *   POWERS         for blocks of 32 columns.
+ *   GROUP, SCALES  for blocks of 256 columns.
+ *   IS_SIGNED      codes are values if sums are 16-bit, because such sums do not hold unsigned codes. */
 #ifndef ULB_KERNELS_X86_GGUF_INPLACE_KERNEL_H
 #define ULB_KERNELS_X86_GGUF_INPLACE_KERNEL_H
 

@@ -1,15 +1,15 @@
-/* Several tokens at once by matrix products: smmla and usmmla multiply 2 rows of 8 weights by 2 tokens of 8
- * activations, twice what sdot does in an instruction; written once for NEON and for SVE of any length, each
- * 128 bits of which are such a product. Included after LAYOUT (the prefix of its mmla layouts), FIELDS of a
- * byte (1, 2, 4 or 8), FACTOR and ZERO_POINT as for kernels/arm/gemv/fields.h.
+/* GEMM by matrix products. smmla and usmmla multiply two rows of eight weights by two tokens of eight
+ * activations, twice the work of sdot. Written once for NEON and for SVE of any length; each 128 bits of SVE
+ * are one such product. A file includes this header after it defines LAYOUT (prefix of its mmla layouts),
+ * FIELDS of a byte (1, 2, 4 or 8), FACTOR and ZERO_POINT, as for kernels/arm/gemv/fields.h.
  *
- * usmmla takes unsigned weights, so that fields stay where they are and the top one is the whole byte, as on
- * x86 (kernels/x86/gemm/field_tile.h): |x.w| <= 255 * 128 * K < 2^31. Bytes of one field are values: smmla.
- * 16 activations of two tokens make two operands by trn. Passes over the lanes of a tile as in
- * kernels/arm/gemv/k_slices.h. Registers: 8 accumulators for each pair of tokens, two pairs, 4 vectors of
- * activations, up to 7 masks. Tokens that do not fill the tile are the last one again, whose results are
- * dropped. Ports per 32 weights and 4 tokens at 128 bits: 4 matrix products, 2 - 2/FIELDS and, half a trn: on
- * four pipes 1.1 to 1.6 cycles. */
+ * usmmla takes unsigned weights. Fields therefore stay in their places, and the top field is the whole byte,
+ * as on x86 (kernels/x86/gemm/field_tile.h). Bytes of one field are values and use smmla.
+ * `|x.w| <= 255 * 128 * K < 2^31` up to `K = 65,536`.
+ * trn turns 16 activations of two tokens into two operands. Passes over the lanes of a tile are as in
+ * kernels/arm/gemv/k_slices.h. Registers: eight accumulators for each of two pairs of tokens, four vectors of
+ * activations, up to 7 masks. If tokens do not fill the tile, the last token repeats, and its extra results
+ * are dropped. */
 #ifndef ULB_KERNELS_ARM_GEMM_MMLA_H
 #define ULB_KERNELS_ARM_GEMM_MMLA_H
 
@@ -64,7 +64,7 @@ typedef int32_t pair_sums[2 * ROWS];
         }                                                                                                    \
     }
 
-/* The lanes from byte at on of one row of tiles for so many pairs of tokens, whose activations are at x. */
+/* The lanes from byte `at` of one row of tiles for some pairs of tokens, whose activations are at x. */
 static inline __attribute__((always_inline)) void pass(const struct ulb_tiles *tiles, const int8_t *const *x,
                                                        size_t token_pairs, size_t at, pair_sums *sums)
 {
@@ -146,7 +146,7 @@ static void run(const struct ulb_gemm *g)
     }
 }
 
-/* For so many pairs of tokens. */
+/* Instructions for some pairs of tokens. */
 #define MIX(token_pairs)                                                                                     \
     {                                                                                                        \
         .loads = BITS / 4.0 + (token_pairs)*0.25, .prefetches = BITS / 16.0, .logic = 2 - 2.0 / FIELDS,      \

@@ -1,15 +1,20 @@
-/* A kernel of a repacked block format (kernels/pack/block_interleave.h): integers inside a group of columns,
- * exact, single precision across groups and blocks. Included at the end of a file that says, as constants:
- * LAYOUT (prefix of its sdot layouts), FIELDS of a byte (1 or 2), COLUMNS of a block and of a GROUP,
- * ZERO_POINT of the codes, whether groups have scales and minima (GROUPS, 0 or 1: bytes), ACTIVATION,
- * BYTES_PER_STEP.
+/* Defines a kernel of a repacked block format (kernels/pack/block_interleave.h). Sums are integers inside a
+ * group, exact, and single precision across groups and blocks. A file includes this header at its end. The
+ * file defines these constants:
+ *   LAYOUT          prefix of its sdot layouts.
+ *   FIELDS          of a byte, 1 or 2.
+ *   COLUMNS, GROUP  columns of a block and of a group.
+ *   ZERO_POINT      of the codes.
+ *   GROUPS          0 or 1: groups have byte scales and minima.
+ *   ACTIVATION, BYTES_PER_STEP.
  *
- * Codes of 4 bits are stored ^ 0x80 as in kernels/arm/gemv/fields.h: with zero point 8 the high nibble is
- * then a signed one, and what the whole byte's sum lacks is exactly its zero point: 16 (S_high - 8 sum(x)) =
- * raw - D_low. Sums of a group are below 2^24, so that single precision holds them. Minima: sums of 32
- * activations are 64 high + low with both in int8, so that 4 groups of a row are one dot product each.
- * Registers: 8 sums of a group, 8 results, with groups 8 sums of a block. Two slices of K in turn are two
- * address streams; passes as in kernels/arm/gemv/k_slices.h. */
+ * 4-bit codes are stored ^ 0x80, as in kernels/arm/gemv/fields.h. With zero point eight the high nibble is
+ * then signed. The offset of the whole byte's sum is exactly its zero point:
+ * `16 (S_high - 8 sum(x)) = raw - D_low`.
+ * Sums of a group are below 2^24, so that single precision holds them. Minima: a sum of 32 activations is 64
+ * * high + low, both int8, so that four groups of a row are one dot product each. Registers: eight sums of a
+ * group, eight results, with groups 8 sums of a block. Two alternating slices of K are two address streams.
+ * Passes are as in kernels/arm/gemv/k_slices.h. */
 #ifndef ULB_KERNELS_ARM_GEMV_BLOCK_KERNEL_H
 #define ULB_KERNELS_ARM_GEMV_BLOCK_KERNEL_H
 
@@ -179,7 +184,7 @@ static void run(const struct ulb_gemm *g)
     }
 }
 
-/* One instruction for each vector of rows and so many columns, per 32 weights at 128 bits. */
+/* One instruction for each vector of rows and group of columns, per 32 weights at 128 bits. */
 #define EACH(of_columns) (8.0 / (of_columns))
 
 const struct ulb_kernel ULB_KERNEL = {

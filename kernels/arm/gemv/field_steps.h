@@ -1,5 +1,5 @@
-/* What 4 columns add to the 8 accumulators of a set: ULB_STEP_F(set, w, q) for F fields of equally many bits
- * in a byte; ULB_VECTOR_AT(i, w) is vector i of the bytes at w. Fields stay at their places; the top one is
+/* Adds four columns to the eight accumulators of a set: ULB_STEP_F(set, w, q) for F fields of equal width in
+ * a byte. ULB_VECTOR_AT(i, w) is vector i of the bytes at w. Fields stay in their places; the top field is
  * the whole byte. */
 #ifndef ULB_KERNELS_ARM_GEMV_FIELD_STEPS_H
 #define ULB_KERNELS_ARM_GEMV_FIELD_STEPS_H
@@ -9,7 +9,7 @@
 #define ULB_DOT(set, n, bytes, q) set##n = ulb_dot(set##n, bytes, x, q)
 #endif
 
-/* The same of their bits in mask, which ULB_KEEP(mask) has put into a register. */
+/* Adds the bits in mask only. ULB_KEEP(mask) has put the mask into a register. */
 #define ULB_FIELD(set, n, mask, q) ULB_DOT(set, n, ulb_and(packed, kept_##mask), q);
 #define ULB_KEEP(mask)             const ulb_bytes kept_##mask = ulb_keep8(mask);
 #define ULB_MASKS_1
@@ -72,8 +72,8 @@
         ULB_DOT(set, 7, packed, q);                                                                          \
     }
 
-/* ULB_SPLIT_F: the sums of a set a, at their places, become those of the fields. lacking: 128 times the sum
- * of the activations (kernels/arm/gemv/fields.h). */
+/* ULB_SPLIT_F: turns the sums of a set a, in their places, into sums of the fields. lacking: 128 * sum(x)
+ * (kernels/arm/gemv/fields.h). */
 #define ULB_TOP(n, lower, bits) a##n = ulb_asr(ulb_sub_ints(ulb_add_ints(a##n, lacking), lower), bits);
 #define ULB_PLUS(a, b)          ulb_add_ints(a, b)
 #define ULB_SPLIT_1

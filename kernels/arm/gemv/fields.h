@@ -1,15 +1,16 @@
-/* A kernel of fields of equally many bits that stay where they are in their bytes. Included after LAYOUT (the
- * prefix of its sdot layouts), FIELDS of a byte (1, 2, 4 or 8), FACTOR and ZERO_POINT: a row's dot product is
- * FACTOR times that of its codes, less ZERO_POINT times the sum of the activations.
+/* Defines a kernel of fields of equal width that stay in their places in the byte. A file includes this
+ * header after it defines LAYOUT (prefix of its sdot layouts), FIELDS of a byte (1, 2, 4 or 8), FACTOR and
+ * ZERO_POINT. The dot product of a row is FACTOR times the dot product of its codes, less ZERO_POINT *
+ * sum(x).
  *
- * sdot takes signed weights, and the masked dot product of x86 (kernels/formats/int2/mask.h) wants unsigned
- * ones. A masked field below the top one is positive in either; the whole byte is stored ^ 0x80, so that D_j
- * = x.(w & mask_j) = 2^(bits j) S_j, raw = x.w = D - 128 sum(x), S_top = (raw + 128 sum(x) - the other D_j) /
- * 2^(bits top) exactly, modulo 2^32: |D| <= 255 * 128 * K < 2^31 up to K = 65,536. Registers: 8 accumulators
- * for each of two slices: 16 chains; latency 3 on four pipes needs 12. Ports per 32 weights at 128 bits: 2
- * sdot, 2 (1 - 1/FIELDS) and, bits/4 + 1/16 loads: on four vector pipes (Cortex-X4, Neoverse V2, Apple's P
- * cores) 0.94 cycle for 1 bit, 0.88 for 2, 0.75 for 4; 8 bits wait for three load pipes, 0.69, with a
- * prefetch for every line 0.85. */
+ * sdot takes signed weights; the masked dot product of x86 (kernels/formats/int2/mask.h) needs unsigned ones.
+ * A masked field below the top one is positive in either. The whole byte is stored ^ 0x80, so that its sum is
+ * corrected exactly, modulo 2^32.
+ * `D_j = x.(w & mask_j) = 2^(bits j) S_j`, `raw = x.w = D - 128 sum(x)`,
+ * `S_top = (raw + 128 sum(x) - sum of the other D_j) / 2^(bits top)`.
+ * `|D| <= 255 * 128 * K < 2^31` up to `K = 65,536`.
+ * Registers: eight accumulators for each of two slices are 16 chains, which hide the latency on four
+ * pipes. */
 #ifndef ULB_KERNELS_ARM_GEMV_FIELDS_H
 #define ULB_KERNELS_ARM_GEMV_FIELDS_H
 

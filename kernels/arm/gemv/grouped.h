@@ -1,11 +1,10 @@
-/* The same as kernels/arm/gemv/fields.h with a scale for each ULB_GROUP columns of a row (32, 64 or 128):
- * integers inside a group, exact, and single precision across groups. Included after LAYOUT (the prefix of
- * its sdot layouts), FIELDS of a byte (1, 2 or 4) and ZERO_POINT.
+/* As kernels/arm/gemv/fields.h, with a scale for each ULB_GROUP columns of a row (32, 64 or 128). Sums are
+ * integers inside a group, exact, and single precision across groups. A file includes this header after it
+ * defines LAYOUT (prefix of its sdot layouts), FIELDS of a byte (1, 2 or 4) and ZERO_POINT.
  *
- * The groups of the two slices of K come in turn; passes over the lanes of a tile as in
- * kernels/arm/gemv/k_slices.h. Registers: 8 sums of a group, 8 results. Ports per 32 weights at 128 bits:
- * those of kernels/arm/gemv/fields.h, and per group of columns and vector of rows 1 conversion, 1 load and 1
- * FMA beside what separates the fields. */
+ * The two slices of K alternate after each group. Passes over the lanes of a tile are as in
+ * kernels/arm/gemv/k_slices.h. Registers: eight sums of a group, eight results. Each group and vector of rows
+ * takes a conversion, a load, an FMA and the separation of fields. */
 #ifndef ULB_KERNELS_ARM_GEMV_GROUPED_H
 #define ULB_KERNELS_ARM_GEMV_GROUPED_H
 

@@ -1,16 +1,16 @@
-/* The K-loop of kernels of signed dot products over their tiles (kernels/pack/sdot_tile.h). Included after
- * FIELDS of a byte (kernels/arm/gemv/field_steps.h), or after:
+/* The K-loop of kernels with signed dot products over their tiles (kernels/pack/sdot_tile.h). A file includes
+ * this header after it defines FIELDS of a byte (kernels/arm/gemv/field_steps.h), or:
  *
- *   SUMS(X)           X(i) for every accumulator of a pass: i % PLANES is what it sums, i / PLANES the vector
- *   PLANES            sums of a lane: one for each field of its bytes, or more
- *   VECTORS(X)        X(i) for every vector of a pass in a plane of bytes
- *   BYTE_PLANES       of 4 columns: 1, or 3 where three bytes share codes
- *   MASKS             ULB_KEEP(mask) for every mask that STEP uses
- *   STEP(set, w, q)   what the 4 columns at w add to a set of accumulators: quarter q of the activations in x
+ *   SUMS(X)          X(i) for every accumulator of a pass: sum i % PLANES of vector i / PLANES.
+ *   PLANES           sums of a lane: one for each field of its bytes, or more.
+ *   VECTORS(X)       X(i) for every vector of a pass in a plane of bytes.
+ *   BYTE_PLANES      of 4 columns: 1, or 3 if three bytes share codes.
+ *   MASKS            ULB_KEEP(mask) for every mask that STEP uses.
+ *   STEP(set, w, q)  adds the 4 columns at w to a set of accumulators; q: quarter of the activations in x.
  *
- * Two slices of K are two address streams with a set of accumulators each. A tile has a fixed number of rows;
- * a pass takes as many of them as its vectors hold, and there are as many passes as that leaves: with NEON
- * one, with SVE of 128 bits four, of 512 one; a longer vector is partly empty. */
+ * Two slices of K are two address streams with a set of accumulators each. A tile has a fixed number of rows.
+ * A pass takes as many of them as its vectors hold, and passes cover the tile. NEON takes one pass, SVE of
+ * 128 bits four, SVE of 512 bits one. A longer vector is partly empty. */
 #ifndef ULB_KERNELS_ARM_GEMV_K_SLICES_H
 #define ULB_KERNELS_ARM_GEMV_K_SLICES_H
 
@@ -21,7 +21,7 @@
 
 enum { ULB_L1_DISTANCE = 1024, ULB_LINE = 64 };
 
-/* The layout of a format, with scales as the build of the file asks. */
+/* The layout of a format, with scales as the build of the file requests them. */
 #define ULB_SDOT_OF(format)   ULB_SDOT_OF_2(format)
 #define ULB_SDOT_OF_2(format) ULB_GROUPED(ULB_BY_ISA(format##_sdot_32, format##_sdot_128))
 
@@ -44,7 +44,7 @@ static inline void ulb_prefetch_lines(const uint8_t *w, size_t bytes)
         __builtin_prefetch(w + line + ULB_L1_DISTANCE, 0, 3);
 }
 
-/* The lanes from byte at on of planes of so many bytes; sums[PLANES][lanes of a plane]. */
+/* The lanes from byte `at` of planes of bytes; sums[PLANES][lanes of a plane]. */
 static inline __attribute__((always_inline)) void ulb_k_loop_pass(const struct ulb_tiles *tiles, size_t plane,
                                                                   size_t at, int32_t *sums)
 {
@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) void ulb_k_loop_tiles(const struct 
 /* Dot products of a tile's rows from the sums of its lanes; x_sum: of the activations. */
 typedef void ulb_dots_fn(const int32_t *sums, int32_t x_sum, int32_t *dots);
 
-/* The loop over rows of tiles and tokens; tiles have so many rows in so many lanes, constants. */
+/* The loop over rows of tiles and tokens; rows and lanes of a tile are constants. */
 static inline __attribute__((always_inline)) void ulb_run_sdot_tiles(const struct ulb_gemm *g,
                                                                      const struct ulb_layout *layout,
                                                                      size_t rows, size_t lanes,
@@ -111,8 +111,8 @@ static inline __attribute__((always_inline)) void ulb_run_sdot_tiles(const struc
     }
 }
 
-/* Of a kernel: what its steps and the loop cost per 32 weights at 128 bits, for rows columns of weights of so
- * many bits; one load of activations for 16 columns of the rows of a pass. */
+/* Loads and prefetches of a kernel per 32 weights at 128 bits, for weights of `bits` bits. One load of
+ * activations serves 16 columns of the rows of a pass. */
 #define ULB_SDOT_LOADS(bits, pass_rows) .loads = (bits) / 4.0 + 2.0 / (pass_rows), .prefetches = (bits) / 16.0
 
 #endif

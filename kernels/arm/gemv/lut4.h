@@ -1,18 +1,15 @@
-/* Exact sums over bits by table look-up on AArch64 (kernels/codes/lut4.h), written once for NEON and SVE:
- * tbl looks a vector of bytes up in 16 entries, at any vector length, because no index is above 15. A tile is
- * 32 bytes a step: two vectors of 128 bits, one of 256, half of one of 512.
+/* Exact sums over bits by table look-up on AArch64 (kernels/codes/lut4.h), written once for NEON and SVE. tbl
+ * looks up a vector of bytes in 16 entries, at any vector length, because no index is above 15. A tile has 32
+ * bytes a step: two vectors of 128 bits, one of 256, half of one of 512.
  *
- * Registers: 4 byte sums; word sums wait in memory, once for 8 steps. Ports: per vector of bytes 3 loads, 1
- * and, 1 shift, 4 tbl, 4 add, and per 8 of them 4 widening additions, 4 multiply-adds, 4 loads and 4 stores:
- * 11 operations per 128 bits, on four pipes 0.69 cycle per 32 bits (Apple); where tbl has but two pipes
- * (NEON on Neoverse V2, Cortex-X4) the same, because and, shift and add take the others. */
+ * Registers: four byte sums. Word sums are kept in memory and updated once for eight steps. */
 #ifndef ULB_KERNELS_ARM_GEMV_LUT4_H
 #define ULB_KERNELS_ARM_GEMV_LUT4_H
 
 #include "kernels/arm/simd/vec.h"
 
-/* Entry n of a step's table is the sum of pattern[i] x[i] over the step's columns, plus 512, for pattern =
- * patterns + 4 n with entries of 0 to 2 that add up to at most 4. */
+/* Entry n of a step's table is 512 plus the sum of pattern[i] * x[i] over the step's columns. pattern =
+ * patterns + 4 n has entries of 0 to 2 that add up to at most 4. */
 static inline __attribute__((always_inline)) int32_t
 ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_t steps, uint8_t *tables)
 {
@@ -30,7 +27,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
 
 #define ULB_NIBBLE_PREFETCH_KIND ULB_PREFETCH_FIXED /* PRFM is always for L1 */
 
-/* Instructions per 32 weights of so many bits. */
+/* Instructions per 32 weights of this many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
         .loads = (0.75 + 0.125) * (bits), .prefetches = 0.0625 * (bits), .logic = 0.25 * (bits),             \
@@ -38,7 +35,7 @@ ulb_nibble_build(const uint8_t *patterns, size_t columns, const int8_t *x, size_
         .madds = 0.125 * (bits), .vector_bits = 128                                                          \
     }
 
-/* words += low + 32 high, of the bytes from at on of a tile's 32. */
+/* words += low + 32 high, of the bytes from `at`, of the 32 of a tile. */
 #ifdef __ARM_FEATURE_SVE
 
 static inline void ulb_nibble_add_words(size_t at, svuint8_t low, svuint8_t high, uint16_t *words)
@@ -102,7 +99,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_burst(const uint8_t
     }
 }
 
-/* Sums of v over four slices: two bursts of each in turn fill 16 bits. tables: [slices][steps]. */
+/* Sums of v over four slices. Two alternating bursts of each fill 16 bits. tables: `[slices][steps]`. */
 static inline __attribute__((always_inline)) void ulb_nibble_sum(const struct ulb_tiles *tiles,
                                                                  const uint8_t *tables, int32_t *sums)
 {

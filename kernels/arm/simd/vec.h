@@ -23,7 +23,7 @@ static inline size_t ulb_lanes(void)
     return svcntw();
 }
 
-/* Of the bytes from at on of so many; the same of lanes. */
+/* Mask of the bytes from `at` below `bytes`; and the same for lanes. */
 static inline ulb_mask ulb_bytes_left(size_t at, size_t bytes)
 {
     return svwhilelt_b8_u64(at, bytes);
@@ -156,10 +156,10 @@ static inline void ulb_store_floats(ulb_mask mask, float *p, ulb_floats v)
     svst1_f32(mask, p, v);
 }
 
-/* sum + products of 4 neighbouring signed bytes with bytes 4 q to 4 q + 3 of each 128 bits of x. */
+/* sum + products of four neighbouring signed bytes with bytes 4 q to 4 q + 3 of each 128 bits of x. */
 #define ulb_dot(sum, bytes, x, q) svdot_lane_s32(sum, bytes, x, q)
 
-/* In each 128 bits the first 8 bytes of a and of b, and the second. */
+/* In each 128 bits the first 8 bytes of a and of b; the next function, the second 8 bytes. */
 static inline ulb_bytes ulb_first_halves(ulb_bytes a, ulb_bytes b)
 {
     return svreinterpret_s8_s64(svtrn1_s64(svreinterpret_s64_s8(a), svreinterpret_s64_s8(b)));
@@ -170,8 +170,8 @@ static inline ulb_bytes ulb_second_halves(ulb_bytes a, ulb_bytes b)
     return svreinterpret_s8_s64(svtrn2_s64(svreinterpret_s64_s8(a), svreinterpret_s64_s8(b)));
 }
 
-/* sum + products of pairs of bfloat16 with pair q of each 128 bits of x; and 2 rows of 4 weights times 2
- * tokens of 4 activations, lane 2 r + t. */
+/* sum + products of pairs of bfloat16 with pair q of each 128 bits of x. The next: two rows of four weights
+ * times two tokens of four activations, lane 2 r + t. */
 #ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
 #define ulb_bfdot(sum, weights, x, q)                                                                        \
     svbfdot_lane_f32(sum, svreinterpret_bf16_s8(weights), svreinterpret_bf16_s8(x), q)
@@ -179,8 +179,8 @@ static inline ulb_bytes ulb_second_halves(ulb_bytes a, ulb_bytes b)
     svbfmmla_f32(sum, svreinterpret_bf16_s8(weights), svreinterpret_bf16_s8(x))
 #endif
 
-/* In each 128 bits sum + 2 rows of 8 weights, signed or unsigned bytes, times 2 tokens of 8 signed ones:
- * lane 2 r + t. */
+/* In each 128 bits sum + 2 rows of eight weights, signed or unsigned bytes, times two tokens of eight signed
+ * bytes: lane 2 r + t. */
 #ifdef __ARM_FEATURE_SVE_MATMUL_INT8
 #define ulb_multiply_signed(sum, weights, x)   svmmla_s32(sum, weights, x)
 #define ulb_multiply_unsigned(sum, weights, x) svusmmla_s32(sum, svreinterpret_u8_s8(weights), x)
@@ -228,7 +228,7 @@ static inline ulb_bytes ulb_all8(int value)
     return vdupq_n_s8((int8_t)value);
 }
 
-/* Here they would rather make the bytes anew in every step. */
+/* Compilers would make the bytes again in every step. */
 static inline ulb_bytes ulb_keep8(int value)
 {
     ulb_bytes bytes = ulb_all8(value);

@@ -1,9 +1,7 @@
-/* Groups with a scale each, 4-bit weights looked up in bfloat16 and multiplied in pairs by vdpbf16ps
+/* Groups with a scale each. 4-bit weights are looked up in bfloat16 and multiplied in pairs by vdpbf16ps
  * (kernels/x86/gemv/weight_only_bf16dot.h).
  *
- * Registers: 8 sums of each slice, 16 chains; results wait in memory. Ports per 32 weights: 1 look-up, 3/4
- * shift, 1 product, 1/3 for activations: 1.5 cycles on two, 0.8 on four. Zen 5: 0.87 to 0.93, in
- * single precision 1.8. */
+ * Registers: eight sums of each slice are 16 chains. Results are kept in memory. */
 #include "kernels/formats/affine/weight_only.h"
 
 ULB_WEIGHT_ONLY_PASSES(4, .group = 1, .bf16_pairs = true)

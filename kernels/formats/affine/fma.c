@@ -1,8 +1,5 @@
-/* Groups with a scale each, weights converted and multiplied in single precision with activations in single
- * precision or bfloat16 (kernels/x86/gemv/weight_only.h).
- *
- * Ports per 32 weights at 256 bits: 4 masks, 4 conversions, 4 FMA and few shifts: FMA and conversions on two
- * ports of their own are 2 cycles, on the same two 4. */
+/* Groups with a scale each. Weights are converted and multiplied in single precision, with activations in
+ * single precision or bfloat16 (kernels/x86/gemv/weight_only.h). */
 #include "kernels/formats/affine/weight_only.h"
 
 ULB_WEIGHT_ONLY_PASSES(4, .group = 1)

@@ -16,7 +16,7 @@ struct affine {
     unsigned bits, zero, columns;
 };
 
-/* What is added to a value to give its code. */
+/* The offset of codes: code = value + offset. */
 static int offset_of(const struct affine *a)
 {
     return a->zero ? 0 : 1 << (a->bits - 1);
@@ -53,8 +53,8 @@ static void decode(const struct affine *a, const uint8_t *block, struct ulb_bloc
     }
 }
 
-/* With a zero point from the least to the largest weight, 0 included; without, the largest magnitude is the
- * lowest code, as long as the other side allows. */
+/* With a zero point the range is from the smallest to the largest weight, and includes 0. Without a zero
+ * point the largest magnitude becomes the lowest code, as long as the other sign fits. */
 static void quantise(const struct affine *a, const float *weights, struct ulb_block_values *values)
 {
     int most = (1 << a->bits) - 1, offset = offset_of(a);
@@ -74,7 +74,7 @@ static void quantise(const struct affine *a, const float *weights, struct ulb_bl
     }
 }
 
-/* Scales of so many rows, then zero points as bytes. */
+/* Scales of some rows, then zero points as bytes. */
 static void pack_scales(const struct affine *a, unsigned rows, const struct ulb_block_values *values,
                         uint8_t *scales)
 {
@@ -185,8 +185,8 @@ ULB_AFFINE_UNIVERSAL(FORMAT)
 #define SYSTEM "IPEX: "
 ULB_AFFINE_WOQ(FORMAT)
 
-/* Eight 3-bit codes as bytes A, B, C (kernels/codes/three_bit.h), rows lanes apart; scales and zero points as
- * behind planes. */
+/* Packs eight 3-bit codes as bytes A, B, C (kernels/codes/three_bit.h). Rows are `lanes` apart. Scales and
+ * zero points follow as they follow planes. */
 static void pack_three_bit(const struct affine *a, unsigned lanes, const struct ulb_block_values *values,
                            uint8_t *tile)
 {

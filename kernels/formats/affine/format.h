@@ -1,8 +1,11 @@
-/* Groups of columns that share a scale in single precision, codes of 1 to 8 bits, with or without a zero
- * point of as many bits: torchao's universal low-bit weights (u1 to u8: scale * q with q signed, u1z to u8z:
- * scale * (q - zero) with both unsigned; 128 columns), and the weight-only quantisation by group of Intel's
- * extension for PyTorch (woq4g32 ...), which has the same bits and computes in single precision and bfloat16
- * too. */
+/* Groups of columns that share a scale in single precision. Codes have 1 to 8 bits, with or without a zero
+ * point of as many bits.
+ *
+ * torchao's universal low-bit weights are u1 to u8 and u1z to u8z, with groups of 128 columns.
+ * u1 to u8:   `weight = scale * q`, q signed.
+ * u1z to u8z: `weight = scale * (q - zero)`, both unsigned.
+ * The weight-only quantisation by group of Intel's extension for PyTorch (woq4g32 ...) has the same bits. It
+ * also computes in single precision and bfloat16. */
 #ifndef ULB_KERNELS_FORMATS_AFFINE_FORMAT_H
 #define ULB_KERNELS_FORMATS_AFFINE_FORMAT_H
 
@@ -37,13 +40,12 @@
     X(woq8g128, 8, 0, 128)                                                                                   \
     X(woq8zg128, 8, 1, 128)
 
-/* A group in a row-major matrix: the scale, the zero point where there is one, the codes, column k in the
- * bits from k * bits on of a little-endian number. */
+/* A group in a row-major matrix: the scale, the zero point if there is one, the codes. Column k is in the
+ * bits from k * bits of a little-endian number. */
 #define ULB_AFFINE_BYTES(bits, zero, columns) (sizeof(float) + (zero) + (columns) * (bits) / 8)
 
-/* Rows interleaved, 64 or for 512-bit vectors 128: the planes of the codes (kernels/x86/gemv/planes.h),
- * scales, zero points as bytes. sdot tiles: the same with 32 and 128 rows, bytes of codes ^ 0x80
- * (kernels/pack/sdot_tile.h). */
+/* Interleaved rows, 64 or for 512-bit vectors 128: planes of codes (kernels/x86/gemv/planes.h), scales, zero
+ * points as bytes. sdot tiles have 32 and 128 rows, and bytes of codes ^ 0x80 (kernels/pack/sdot_tile.h). */
 #define ULB_AFFINE_DECLARE(name, bits, zero, columns)                                                        \
     extern const struct ulb_format ulb_##name;                                                               \
     extern const struct ulb_layout ulb_##name##_rows, ulb_##name##_planes_64, ulb_##name##_planes_128,       \

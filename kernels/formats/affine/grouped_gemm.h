@@ -8,10 +8,7 @@
 
 #include <string.h>
 
-/* Tokens from which on that is faster (Zen 5, 4096x4096, cold, 3 tokens against one by one: 4 bits 1.1, 3
- * bits .85 and with 4 .9, with 8 1.35; groups of 32 columns with 4 .9, with 8 1.2). unpacks: takes codes
- * apart first. With AVX2 alone (Zen 4, 2 tokens): 3 to 8 bits 1.1 to 1.5, NF4 1.0; 1 and 2 bits .81 and .86,
- * with 4 .95 and 1.15. */
+/* Fewest tokens for which the GEMM is faster than the GEMV. unpacks: the codes are unpacked first. */
 #define ULB_AFFINE_LEAST(bits, columns, unpacks)                                                             \
     ULB_BY_SUMS((bits) < 3 ? 5 : 2, (columns) < 64 ? 5 : (unpacks) ? 4 : 3)
 
@@ -24,8 +21,8 @@ struct ulb_affine_n_block {
     float results[ULB_PLANE_N_BLOCK][ULB_PLANE_ROWS];
 };
 
-/* zeros: whether there are any; with AVX2 alone a constant, in two code variants, for with a branch at every
- * sum these wait in memory. With 32 registers it costs less than longer code, 1 to 4 %. */
+/* zeros: whether there are zero points. With AVX2 alone it is a constant in two code variants: a branch at
+ * every sum would keep the sums in memory. With 32 registers the branch costs less than longer code. */
 static inline __attribute__((always_inline)) void
 ulb_take_affine_sums_as(bool zeros, struct ulb_affine_n_block *n_block, size_t vector, size_t t,
                         unsigned tokens, const ulb_vec *sums)
@@ -51,14 +48,16 @@ static inline __attribute__((always_inline)) void ulb_take_affine_sums(void *of,
                                                                        unsigned tokens, const ulb_vec *sums)
 {
     struct ulb_affine_n_block *n_block = of;
-    __asm__("" : "+r"(n_block)); /* else GCC holds addresses of all results, some in vector registers */
+    __asm__(
+        ""
+        : "+r"(n_block)); /* keeps GCC from holding the addresses of all results, some in vector registers */
     if (!ULB_S16_SUMS || n_block->zeros)
         ulb_take_affine_sums_as(true, n_block, vector, t, tokens, sums);
     else
         ulb_take_affine_sums_as(false, n_block, vector, t, tokens, sums);
 }
 
-/* Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+/* Functions of their own: inlined, GCC keeps the sums in memory. */
 #define ULB_ADD_AFFINE(bits)                                                                                 \
     static                                                                                                   \
         __attribute__((noinline)) void ulb_add_affine_##bits(struct ulb_affine_n_block *n_block, size_t n)   \
@@ -75,8 +74,8 @@ ULB_ADD_AFFINE(2)
 ULB_ADD_AFFINE(8)
 #endif
 
-/* The pass of planes in place of so many bits, 8 also where they are unpacked; with 16-bit sums of bytes of
- * so many bits. */
+/* The pass for planes of this many bits; also 8 bits for unpacked codes. With 16-bit sums: for bytes of this
+ * many bits. */
 static inline __attribute__((always_inline)) void
 ulb_add_affine(const struct ulb_affine_cfg *a, struct ulb_affine_n_block *n_block, size_t tokens)
 {

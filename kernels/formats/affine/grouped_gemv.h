@@ -1,9 +1,9 @@
-/* Groups with a scale each, activations with a zero point: the loop over a tile's groups.
+/* Groups with a scale each, and activations with a zero point: the loop over the groups of a tile.
  *
- * Of the four terms of a group the products of codes are summed here; the zero point of the weights takes the
- * sum of the group's activations, which is known; both terms of the activations' zero point are, over all
- * groups, that zero point times the sum of the row's weights, which lies behind the tiles. |sum of a group|
- * <= 256 * 255 * 127 < 2^23 is exact in single precision. */
+ * The product of a group has four terms. The products of codes are summed here. The zero point of the weights
+ * multiplies the sum of the group's activations, which is known. The two terms of the activations' zero point
+ * add up, over all groups, to zero point * (sum of the row's weights). That sum lies after the tiles.
+ * `|sum of a group| <= 256 * 255 * 127 < 2^23`, exact in single precision. */
 #ifndef ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMV_H
 #define ULB_KERNELS_FORMATS_AFFINE_GROUPED_GEMV_H
 
@@ -19,20 +19,20 @@ struct ulb_affine_cfg {
     const struct ulb_layout *layout;
     unsigned bits, zero;
     size_t columns;
-    /* sums[slices][8] = sums of products of codes of so many steps of 4 columns, less bias times the sum of
+    /* sums[slices][8] = sums of products of codes of some steps of four columns, less bias times the sum of
      * x. */
     void (*sum)(unsigned bits, const struct ulb_plane_groups *groups, size_t steps,
                 struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS]);
     int32_t bias;       /* several tokens' codes of 8 bits have none */
     size_t l1_distance; /* bytes ahead of the prefetch into L1 */
-    /* Of several tokens: makes codes of so many steps bytes, or parts of so many bits, the uppermost first:
-     * codes[parts][steps]; NULL: the only plane stays as it is. */
+    /* For several tokens: unpacks the codes of some steps to bytes, or to parts, the uppermost first:
+     * codes[parts][steps]. NULL: the only plane is not unpacked. */
     void (*unpack)(unsigned bits, const uint8_t *w, size_t steps, ulb_plane_bytes *codes);
     unsigned parts, part_bits;
 };
 
-/* Bytes ahead of planes, which are turns of their own. Nearer, 1024, is 1 to 3 % slower for most on Golden
- * Cove; on Zen 3 7 to 10 % for codes of 5 and 7 bits with AVX2 where a core gets 9 B/cycle of the memory. */
+/* Prefetch distance in bytes for planes, which alternate as separate streams. A smaller distance is
+ * slower. */
 enum { ULB_PLANES_NEAR = 2048 };
 
 static inline __attribute__((always_inline)) struct ulb_line_prefetch

@@ -1,9 +1,9 @@
 /* Groups with a scale each (kernels/formats/affine/grouped_gemv.h), codes as planes
  * (kernels/x86/gemv/planes.h).
  *
- * Registers: 8 sums of a plane and slice; those of the slice that has no turn, of the code and results wait
- * in memory.
- * Ports: see ULB_CODES_MIX; per group and vector of rows a conversion and an FMA, two with a zero point. */
+ * Registers: eight sums of a plane and slice. Other sums and the results are kept in memory: the sums of the
+ * other slice, and of the code. Ports: see ULB_CODES_MIX. Each group and vector of rows takes a conversion
+ * and an FMA, with a zero point two. */
 #include "kernels/formats/affine/format.h"
 #include "kernels/formats/affine/grouped_gemm.h"
 

@@ -1,11 +1,10 @@
 /* Groups with a scale each, codes as planes of 8, 4, 2 and 1 bits (kernels/pack/planes.h), by signed dot
- * products; the terms of zero points as in kernels/formats/affine/grouped_gemv.h.
+ * products. The terms of zero points are as in kernels/formats/affine/grouped_gemv.h.
  *
- * Bytes are stored ^ 0x80 (see kernels/arm/gemv/fields.h): the sum of a plane's whole bytes lacks 128 times
- * that of the activations; of 8-bit codes it is that of code - 128. Tiles are 8 vectors of 4 or 16 rows; a
- * pass takes as many lanes of all 8 as its vectors hold. Registers: 8 sums of a plane, 8 of the codes, 8
- * results. Ports per 32 weights at 128 bits and plane: 2 sdot, 2 (1 - bits/8) and; per group of 128 columns
- * and vector of rows 2 to 4 more operations. */
+ * Bytes are stored ^ 0x80 (see kernels/arm/gemv/fields.h): the sum of a plane's whole bytes is 128 * sum(x)
+ * too small. For 8-bit codes it is the sum of code - 128. Tiles are eight vectors of 4 or 16 rows. A pass
+ * takes as many lanes of all eight as its vectors hold. Registers: eight sums of a plane, eight of the codes,
+ * eight results. */
 #include "kernels/formats/affine/format.h"
 
 #include "kernels/arm/gemv/field_steps.h"
@@ -41,8 +40,8 @@ struct affine {
 
 #define ADD_PLANE(n) t##n = ulb_add_ints(t##n, ulb_mul_ints(a##n, weight));
 
-/* The plane of so many bits, fields to a byte, of codes whose bits are the planes' widths: it begins at the
- * bits that are wider. */
+/* Adds the plane of `width` bits, with `fields` codes in a byte. The widths of the planes are the set bits of
+ * `bits`. Wider planes hold the lower bits of the code. */
 #define SUM_PLANE(width, fields)                                                                             \
     if (cfg->bits & (width)) {                                                                               \
         const unsigned first = cfg->bits & ~(2u * (width)-1);                                                \
@@ -128,7 +127,7 @@ static inline __attribute__((always_inline)) void run(const struct affine *cfg, 
     }
 }
 
-/* Per 32 weights at 128 bits: planes of codes, and 8 columns of a vector of rows are 32 weights. */
+/* Per 32 weights at 128 bits: planes of codes. Eight columns of a vector of rows are 32 weights. */
 #define PLANES_OF(bits)     (((bits) >> 3 & 1) + ((bits) >> 2 & 1) + ((bits) >> 1 & 1) + ((bits)&1))
 #define EACH_GROUP(columns) (8.0 / (columns))
 #define TOP_FIELDS(bits)    ((bits) >= 8 ? 0 : PLANES_OF(bits))

@@ -1,11 +1,10 @@
-/* 3-bit codes unpacked to bytes, then multiplied: the two ways of packing 8 of them into 3 bytes that the
- * talk on torchao's kernels compares, as two kernels.
+/* 3-bit codes unpacked to bytes, then multiplied. Two kernels compare the two ways of packing eight codes
+ * into 3 bytes from the talk on torchao's kernels.
  *
- * Format 1, a plane of 2 bits and one of 1 bit (the layout of planes.c): 13 shifts, 16 ands, 8 ors for 8
- * codes. Format 2, two whole codes in each byte and the last two in the bits left
- * (kernels/codes/three_bit.h): 7 shifts, 10 ands, 2 ors. The source counts 15 ands for format 1: NEON shifts
- * bytes, here words are shifted and masked. With AVX2 a step adds at most 2 * 7 * 127 to a 16-bit sum, 18
- * steps fit. */
+ * Format 1 is a plane of 2 bits and one of 1 bit, the layout of planes.c. Format 2 has two whole codes in
+ * each byte, and the last two codes in the remaining bits (kernels/codes/three_bit.h). NEON shifts bytes.
+ * Here words are shifted and masked, so that format 1 takes one AND more than in the talk.
+ * With AVX2 a step adds at most `2 * 7 * 127` to a 16-bit sum: 18 steps fit. */
 #include "kernels/formats/affine/format.h"
 #include "kernels/formats/affine/grouped_gemv.h"
 
@@ -17,7 +16,7 @@
 #define THREE_BIT(of) ulb_##of##_three_bit_64
 #endif
 
-/* One step; steps: of the group, behind whose 2-bit plane the other lies. */
+/* One step; steps: of the group, after whose 2-bit plane the other lies. */
 typedef void step_fn(const uint8_t *w, size_t steps, size_t s, ulb_vec x, ulb_vec *sums);
 
 static inline __attribute__((always_inline)) void step_1(const uint8_t *w, size_t steps, size_t s, ulb_vec x,

@@ -17,12 +17,11 @@
 
 enum { NEAR = 1024 };
 
-/* Whether the two slices are read step by step, each with sums of its own, or group by group. 512 bits have
- * registers for that, but not beside the 7 masks of 4-bit codes in single precision. Zen 5 at 66 GB/s,
- * 14336x4096: 8 bits with groups of 128 0.73 and 0.82 of the yardstick. */
+/* Whether the two slices alternate after each step, each with its own sums, or after each group. At 512 bits
+ * the registers suffice for that, but not with the seven masks of 4-bit codes in single precision. */
 #define ULB_INTERLEAVES(pairs, bits) ((pairs) || ULB_BY_WIDTH(false, (bits) == 8))
 
-/* results += the group at w with its sums, those of codes as they are and that of the activations. */
+/* results += the group at w, from its sums of codes and its sum of activations. */
 static inline __attribute__((always_inline)) void epilogue_group(const struct ulb_weight_only_cfg *a,
                                                                  const uint8_t *w, float x_sum,
                                                                  ulb_floats *sums, ulb_floats *results)
@@ -61,7 +60,7 @@ add_groups(const struct ulb_weight_only_cfg *a, struct ulb_interleave interleave
     if (interleave.slices > 1) {
         ULB_UNROLL(8)
         for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v++)
-            __asm__("" : "+m"(results[v])); /* there are no registers for them beside 16 sums */
+            __asm__("" : "+m"(results[v])); /* keeps results in memory: registers hold 16 sums */
     }
 }
 

@@ -1,13 +1,12 @@
-/* bf16 by vdpbf16ps: pairs of bfloat16 of weights and activations into single precision.
+/* bf16 by vdpbf16ps, which multiplies pairs of bfloat16 into single precision. Activations are bfloat16.
  *
- * Two FMAs in turn, results below 2^-126 flushed to 0 (Intel SDM, VDPBF16PS); activations in bfloat16, which
- * is what its peers take for them. Per 2 columns of a tile of 32 rows: 1 broadcast, 2 loads, 2 products; two
- * halves of K as address streams and two steps in turn make 8 chains, of two rows of tiles side by side 16.
- * 64 bytes are read for each product: memory is what limits everywhere. (Zen 5 at 68 GB/s, 14336x4096 and
- * 2048x2048, share of the yardstick with one row of tiles 0.86 and 0.73, with two 0.95 and 0.93.)
+ * vdpbf16ps is two FMA, one after the other, and flushes results below 2^-126 to 0 (Intel SDM, VDPBF16PS).
+ * Two columns of a tile take a broadcast, two loads and two products. Two halves of K are address streams.
+ * Two steps that alternate make eight chains; two rows of tiles side by side make 16. 64 bytes are read for
+ * each product, so that memory is the limit everywhere.
  *
- * 4 tokens share the loads (kernels/x86/gemm/float.h), one half of K after the other, each in the order of
- * one token: of two steps 4 loads, 8 broadcasts, 16 products into 16 sums. */
+ * Four tokens share the loads (kernels/x86/gemm/float.h), one half of K after the other, each in the order of
+ * the GEMV. Two steps take four loads, eight broadcasts and 16 products into 16 sums. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/gemm/float.h"

@@ -1,13 +1,11 @@
-/* bf16 by bfdot, which multiplies pairs of bfloat16 into single precision; written once for NEON and for SVE
- * of any length. Activations are in single precision: each is cut into three bfloat16 whose sum it is
- * (bf16/parts.h), once per call and block of columns.
+/* bf16 by bfdot, which multiplies pairs of bfloat16 into single precision. Written once for NEON and for SVE
+ * of any length. Activations are in single precision. Each is split into three bfloat16 that add up to it
+ * (kernels/formats/bf16/parts.h), once per call and K-block.
  *
- * bfdot rounds the sum of a pair, and that to the accumulator, to odd and flushes what is below 2^-126: two
- * errors of 2^-23 for two columns in place of two of 2^-24, hence four times the tolerance of FMAs.
- * Registers: 8 accumulators for each of the three parts, 3 activations. Ports per 32 weights at 128 bits: 4
- * loads, 12 bfdot: 3 cycles on four pipes as by FMA (bf16/fma_arm.c), with half as many instructions; the 24
- * chains hide latency 5. A tile of SVE takes as many passes as its vectors leave
- * (kernels/arm/gemv/k_slices.h). */
+ * bfdot rounds the sum of a pair to odd, then the sum with the accumulator, and flushes results below 2^-126.
+ * Two columns thus have two errors of 2^-23; FMA has two of 2^-24. The tolerance is therefore four times that
+ * of FMA. Registers: eight accumulators for each of the three parts, three activations. The 24 chains hide a
+ * latency of 5. A tile of SVE takes as many passes as its vectors need (kernels/arm/gemv/k_slices.h). */
 #include "kernels/arm/simd/vec.h"
 #include "kernels/formats/bf16/format.h"
 #include "kernels/formats/bf16/parts.h"
@@ -24,7 +22,7 @@ enum {
     PREFETCH = 1024
 };
 
-/* The parts of a block of columns, zeros behind its end. */
+/* The parts of a block of columns, zeros after its end. */
 struct parts {
     uint16_t of[ULB_BF16_PARTS][BLOCK + QUAD];
 };
@@ -69,7 +67,7 @@ static void cut(const float *x, size_t columns, struct parts *parts)
 #define DOT_2(i) DOT(i, w + 2 * STEP_BYTES, 2)
 #define DOT_3(i) DOT(i, w + 3 * STEP_BYTES, 3)
 
-/* y += so many steps of two columns, for the rows from byte at of a step on. */
+/* y += some steps of two columns, for the rows from byte at of a step on. */
 static inline __attribute__((always_inline)) void pass(const uint8_t *w, const struct parts *parts,
                                                        size_t steps, size_t at, float *y)
 {

@@ -1,13 +1,12 @@
-/* bf16 for 4 tokens at once by bfmmla, 2 rows of 4 weights by 2 tokens of 4 activations: twice what bfdot
- * does in an instruction; written once for NEON and for SVE of any length, each 128 bits of which are such a
- * product. Activations are cut into three bfloat16 (bf16/parts.h), 16 tokens and a block of columns at a
- * time, which then lie in L1 while all rows pass; the layout has the columns of a block for all rows before
- * the next, so that weights are read in order, once for 16 tokens.
+/* bf16 for four tokens at once by bfmmla: two rows of four weights times two tokens of four activations,
+ * twice the work of a bfdot. Written once for NEON and for SVE of any length; each 128 bits of SVE are one
+ * such product. Activations are split into three bfloat16 (kernels/formats/bf16/parts.h), 16 tokens and a
+ * K-block at a time. They stay in L1 while all rows use them. The layout has the columns of a K-block for all
+ * rows before the next K-block. Weights are therefore read in order, once for 16 tokens.
  *
- * Errors as of bf16/dot_arm.c: bfmmla is two bfdot. Registers: 4 accumulators for each pair of tokens and
- * part, 24 in all, of one product each per step: latency 6 in 6 cycles; 4 vectors of weights, 1 of
- * activations. Ports per 32 weights and 4 tokens at 128 bits: 24 products and 10 loads, 6 cycles on four
- * pipes, 1.5 a token, half of what bfdot takes. */
+ * Errors are as in kernels/formats/bf16/dot_arm.c: bfmmla is two bfdot. Registers: four accumulators for each
+ * pair of tokens and part, 24 in all. Each gets one product a step, which hides a latency of 6. The others
+ * are four vectors of weights and one of activations. */
 #include "kernels/arm/simd/vec.h"
 #include "kernels/formats/bf16/format.h"
 #include "kernels/formats/bf16/parts.h"
@@ -26,12 +25,12 @@ enum {
     NEAR = 1024
 };
 
-/* A block of columns of so many tokens; each 128 bits the operand of a product. */
+/* A block of columns of some tokens; each 128 bits the operand of a product. */
 struct parts {
     uint16_t of[ULB_BF16_PARTS][TOKENS / 2][STEPS][2][COLUMNS];
 };
 
-/* Token t of a block; zeros behind its columns. */
+/* Token t of a block; zeros after its columns. */
 static void cut(const float *x, size_t columns, size_t steps, size_t t, struct parts *parts)
 {
     for (size_t k = 0; k < steps * COLUMNS; k++) {
@@ -70,8 +69,8 @@ static void cut(const float *x, size_t columns, size_t steps, size_t t, struct p
     }
 #define PART(p, pair) ulb_load16(parts->of[p][pair][s])
 
-/* sums[pair][rows][2]: a block's, of so many pairs of tokens from first on, for the rows from byte at of a
- * step on. */
+/* sums[pair]`[rows][2]`: a block's, of some pairs of tokens from first, for the rows from byte at of a step
+ * on. */
 static inline __attribute__((always_inline)) void pass(const uint8_t *w, const struct parts *parts,
                                                        size_t steps, size_t first_pair, size_t token_pairs,
                                                        size_t at, float (*sums)[2 * ROWS])
@@ -94,8 +93,8 @@ static inline __attribute__((always_inline)) void pass(const uint8_t *w, const s
     EACH(STORE)
 }
 
-/* One row of tiles and one block for tokens [t, t + tokens) of parts, of which y is the first: y += block, or
- * y = block for the first. */
+/* Computes one row of tiles and one K-block for tokens [t, t + tokens) of parts. y belongs to the first of
+ * these tokens. y += the K-block, or y = the K-block if it is the first. */
 static inline __attribute__((always_inline)) void add_tile(const struct ulb_gemm *g, const uint8_t *w,
                                                            const struct parts *parts, size_t steps, size_t t,
                                                            size_t tokens, size_t token_pairs, size_t row,
@@ -146,7 +145,7 @@ static void run(const struct ulb_gemm *g)
     }
 }
 
-/* For so many pairs of tokens. */
+/* Instructions for some pairs of tokens. */
 #define MIX(token_pairs)                                                                                     \
     {                                                                                                        \
         .loads = 4 + ULB_BF16_PARTS * (token_pairs), .prefetches = 1,                                        \

@@ -1,19 +1,16 @@
 /* bf16 by single-precision FMA: a shift makes the even column a float, a mask the odd one. Written once for
  * 256 and 512 bits, on the same buffer.
  *
- * Per 2 columns of a tile of 32 rows: 2 broadcasts, then for each vector a load, a shift, an and, and 2 FMA.
- * Even and odd columns have accumulators of their own, which the address streams, parts of K, share: at 256
- * bits 8, which hides FMA latency 4 on two ports: 2 cycles per 32 weights. At 512 bits 4, and 8 FMA in chains
- * of 2 take 8 cycles per 128 weights: 2 per 32, with 64 bytes read for each. Two rows of tiles side by side
- * have 8 chains; shifts, ands and FMA on two ports are 2 cycles as well.
+ * Two columns of a tile of 32 rows take two broadcasts. Each vector then takes a load, a shift, an AND and
+ * two FMA. Even and odd columns have their own accumulators. The address streams, parts of K, share them. At
+ * 256 bits 8 accumulators hide a latency of 4 on two ports. At 512 bits a row of tiles has only 4, so that
+ * two rows of tiles are read side by side.
  *
- * Four streams: Zen 5 at 60 to 70 GB/s, 14336x4096, share of the yardstick with two and with four: AVX2 0.76
- * to 0.79 and 0.83 to 0.96, 512 bits 0.82 and 0.96 to 1.06. Prefetches have one place: to choose it takes
- * branches for every line, which is 32 weights, and left 0.85 and 0.90.
+ * Four address streams are faster than two. Prefetches are not tunable: the choice would take branches for
+ * every line, which is only 32 weights.
  *
- * 512 bits: 4 tokens share shifts and ands (kernels/x86/gemm/float.h): 16 sums, 8 activations; 16 FMA and 4
- * others on two ports are 10 cycles: 1.25 per 32 weights and token. 16 registers hold too few tokens' sums
- * for a gain. */
+ * At 512 bits 4 tokens share shifts and ANDs (kernels/x86/gemm/float.h): 16 sums, eight activations. 16
+ * registers hold the sums of too few tokens for a gain. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/gemm/float.h"
@@ -50,7 +47,7 @@ static inline __attribute__((always_inline)) void step(const struct ulb_tiles *t
         sums[0][v] = ulb_fma(values[0], x0, sums[0][v]);
         sums[1][v] = ulb_fma(values[1], x1, sums[1][v]);
         if (v * ULB_VEC_BYTES % ULB_LINE == 0) {
-            __asm__ volatile("" : "+v"(sums[1][v])); /* else compilers bring prefetches together */
+            __asm__ volatile("" : "+v"(sums[1][v])); /* keeps compilers from moving prefetches together */
             ulb_prefetch_line_l1(w, v * ULB_VEC_BYTES, (struct ulb_line_prefetch){NEAR, ULB_OWN_PREFETCH});
         }
     }

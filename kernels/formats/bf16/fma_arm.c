@@ -1,8 +1,6 @@
 /* bf16 by single-precision FMA: a shift makes the even column a float, a mask the odd one.
  *
- * Per 4 columns of a tile of 32 rows: 16 loads, 1 load of activations, 16 shifts, 16 and, 32 FMA by element;
- * even and odd columns have 8 accumulators each: 16 chains of latency 4 on four pipes. 12 operations and 4.25
- * loads per 32 weights: 3 cycles on four pipes. */
+ * Even and odd columns have eight accumulators each: 16 chains of latency 4 on four pipes. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
 

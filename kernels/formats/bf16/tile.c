@@ -1,9 +1,9 @@
-/* bf16 by tdpbf16ps, many tokens. The left operand's rows are tokens; the right operand is 16 pairs of
- * columns of 16 rows of weights. Both are read as they lie. 2 x 2 tiles of sums: 32 tokens by 32 rows.
+/* bf16 GEMM by tdpbf16ps. The rows of the left operand are tokens. The right operand is 16 pairs of columns
+ * of 16 rows of weights. Both are read in place. 2 x 2 tiles of sums are 32 tokens by 32 rows.
  *
- * Pairs are multiplied and added like FMAs, even and odd columns apart. Values below 2^-126 are flushed to 0
- * (Intel SDM, TDPBF16PS). 4 products of 16 cycles load 4 tiles of 16 lines. Columns beyond the last whole 32
- * are copied beside zeros, since memory behind the weights may hold NANs. */
+ * Pairs are multiplied and added like FMA, even and odd columns separately. Values below 2^-126 are flushed
+ * to 0 (Intel SDM, TDPBF16PS). Four products of 16 cycles load four tiles of 16 lines. Columns after the last
+ * whole 32 are copied and padded with zeros: memory after the weights may hold NaN. */
 #include "kernels/formats/bf16/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/simd/amx_tiles.h"
@@ -44,7 +44,7 @@ static inline void multiply(const uint8_t *w, const uint16_t *x, size_t x_bytes,
                          : "memory");
 }
 
-/* The block of weights NEAR bytes behind one. */
+/* The block of weights NEAR bytes after one. */
 static inline void ask(const uint8_t *w)
 {
     ULB_UNROLL(32)
@@ -68,7 +68,7 @@ static inline void store(float (*sums)[ROWS], bool lower)
                          : "memory");
 }
 
-/* A row of tiles and so many tokens, at most TOKENS. cold: its weights are in no cache yet. */
+/* A row of tiles and some tokens, at most TOKENS. cold: its weights are in no cache yet. */
 static void run_tile(const struct ulb_gemm *g, size_t row, size_t token, size_t tokens, bool cold)
 {
     const size_t steps = ulb_layout_steps(&ulb_bf16_vnni2, g->k), whole = steps / PAIRS, left = steps % PAIRS;
@@ -92,7 +92,7 @@ static void run_tile(const struct ulb_gemm *g, size_t row, size_t token, size_t 
         memcpy(g->y + (token + n) * g->y_stride + row, sums[n], ulb_rows_left(g, row, ROWS) * sizeof(float));
 }
 
-/* Rows [m0, m1) for so many tokens, a row of tiles at a time, whose weights stay in L2. */
+/* Rows [m0, m1) for some tokens, a row of tiles at a time, whose weights stay in L2. */
 static void run_tokens(const struct ulb_gemm *g, size_t token, size_t tokens)
 {
     size_t configured = 0;

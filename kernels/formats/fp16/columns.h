@@ -4,8 +4,8 @@
 
 #include "kernels/kernel.h"
 
-/* rows: row-major. columns_64: [M/64][K][m64] in four slices of K; columns_128: the same for 512-bit vectors,
- * 128 rows, in two slices. */
+/* rows: row-major. columns_64: `[M/64][K][m64]` in four slices of K. columns_128: the same for 512-bit
+ * vectors, with 128 rows, in two slices. */
 #define ULB_COLUMNS_DECLARE(of)                                                                              \
     extern const struct ulb_layout ulb_##of##_rows, ulb_##of##_columns_64, ulb_##of##_columns_128
 
@@ -18,7 +18,7 @@
                                                    .kind = ULB_LAYOUT_FIELDS,                                \
                                                    .fields = {.bit_offset = one_column}}
 
-/* All of them, of numbers of so many bits; defines one_column() of its file. */
+/* All of them, of numbers of this many bits; defines one_column() of its file. */
 #define ULB_COLUMNS_LAYOUTS(of, bits)                                                                        \
     static unsigned one_column(unsigned row, unsigned col)                                                   \
     {                                                                                                        \

@@ -1,12 +1,12 @@
-/* fp16 by conversion and FMA: a column of 8 vectors of rows needs 8 loads, 8 conversions, 1 broadcast, 8 FMA.
+/* fp16 by conversion and FMA. A column of eight vectors of rows takes eight loads, eight conversions, one
+ * broadcast, eight FMA.
  *
- * FMA on two ports alone are 2 cycles per 32 weights at 256 bits, 1 at 512; so are 8 chains of latency 4. On
- * Intel's cores vcvtph2ps from memory takes one of the same ports too, 4 cycles in all, and at 512 bits
- * another for the lanes, 3 in all: what sums in half precision (AVX512-FP16) reach, 1.3, these cannot.
+ * Eight chains of latency 4 keep FMA on two ports busy. On Intel's cores vcvtph2ps from memory uses one of
+ * these ports too, at 512 bits also another for the lanes. Sums in half precision (AVX512-FP16) would avoid
+ * that.
  *
- * Several tokens (kernels/x86/gemm/float.h) share the conversions: at 256 bits 2 and 4 vectors of rows at a
- * time, 3 and all 8 at 512. Ports, Intel's: 8 FMA and 4 conversions on two are 6 cycles, 3 cycles per 32
- * weights and token; at 512 bits 24, 8 and 8 for the lanes are 20, 1.7. */
+ * Several tokens (kernels/x86/gemm/float.h) share the conversions: at 256 bits 2 tokens with four vectors of
+ * rows, at 512 bits 3 tokens with all 8. */
 #include "kernels/formats/fp16/format.h"
 #include "kernels/x86/float_kernel.h"
 

@@ -1,12 +1,11 @@
-/* fp32 by FMA with weights from memory: a column of 8 vectors of rows needs 8 loads, 1 broadcast, 8 FMA.
+/* fp32 by FMA with weights from memory. A column of eight vectors of rows takes eight loads, one broadcast,
+ * eight FMA.
  *
- * 128 bytes per 32 weights: two loads of 256 bits or one of 512 per cycle and FMA on two ports are both 2
- * cycles at 256 bits, 1 at 512; 8 chains of latency 4 as well. With the prefetches, one a line, three ports
- * of loads need 2.2 and 1.4.
+ * Loads and FMA are balanced: both take two ports, and eight chains of latency 4 keep FMA busy.
  *
- * Several tokens (kernels/x86/gemm/float.h): 3 share the loads. At 256 bits 4 vectors of rows at a time: 12
- * sums, 3 activations, 1 vector of weights are all 16 registers; at 512 all 8: 28 of 32. Ports: 12 or 24 FMA
- * on two ports are 6 or 12 cycles, 7 or 11 loads less: 2 cycles per 32 weights and token, and 1. */
+ * Several tokens (kernels/x86/gemm/float.h): three tokens share the loads. At 256 bits 4 vectors of rows at a
+ * time use all 16 registers: 12 sums, three activations, one vector of weights. At 512 bits all eight vectors
+ * use 28 of 32 registers. */
 #include "kernels/formats/fp32/format.h"
 #include "kernels/x86/float_kernel.h"
 

@@ -1,16 +1,16 @@
-/* I2_S as it lies in a file: lanes are columns; ROWS rows are read side by side, each the next of its part of
- * the rows, so that they are as many address streams that run on from row to row
- * (kernels/x86/gemv/k_slices.h); activations are loaded once for all of them.
+/* I2_S as a file stores it. Lanes are columns. ROWS rows are read side by side, each from its own part of the
+ * rows, as address streams that continue from row to row (kernels/x86/gemv/k_slices.h). Activations are
+ * loaded once for all of these rows.
  *
- * With dot products a field stays at its place in the byte: x_j . (w & mask_j) = 4^(3 - j) S_j, each j with
- * sums of its own; |sum| <= 128 * 127 * K / 4 < 2^31 up to K = 65,536. Fields meet different activations, so
- * that no one of them comes as a difference: 4 and, 4 dot products, 1 load of weights and 4 / ROWS of
- * activations per 128 weights are 0.67 cycles per 32 on three ports of 256 bits, 0.5 on two of 512 and 0.06
- * for activations, which lie there in two pieces for each 4 rows. With AVX2 fields
- * are shifted down and all add to one 16-bit sum: a block adds at most 4 * 2 * 2 * 127 = 2,032 to it, 16
- * blocks 32,512: 3.75 operations per 32 weights. Registers: 4 rows of 4 sums, 4 of activations; of 16 2 rows
- * of sums, 2 of weights, 4 masks and the activations of one field: masks from memory made as many loads as
- * the load ports take in that time, 0.84 cycles for 0.69; with AVX2 4 rows of one sum. */
+ * With dot products a field stays in its place in the byte, and each field j has its own sums.
+ * `x_j . (w & mask_j) = 4^(3 - j) S_j`; `|sum| <= 128 * 127 * K / 4 < 2^31` up to `K = 65,536`.
+ * Fields multiply different activations, so that no field is a difference of others. With AVX2 fields are
+ * shifted down, and all add to one 16-bit sum.
+ * A block adds at most `4 * 2 * 2 * 127 = 2,032` to it: 16 blocks, 32,512, fit.
+ *
+ * Registers: four rows of four sums, four vectors of activations. 16 registers hold two rows of sums, two of
+ * weights, four masks and the activations of one field: masks from memory would make loads the limit. With
+ * AVX2 they hold four rows of one sum. */
 #include "kernels/formats/i2_s/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/simd/dot.h"
@@ -33,7 +33,7 @@ enum {
     FAR = 2560
 };
 
-/* The bytes of one block, or of two, stride apart, where a vector holds two. */
+/* Loads the bytes of one block, or if a vector holds two blocks, of two that are `stride` apart. */
 static inline __attribute__((always_inline)) ulb_vec load_blocks(const void *first, size_t stride,
                                                                  size_t blocks)
 {
@@ -59,7 +59,7 @@ static const ulb_vec field_masks[MASKS] = {ULB_BYTES(0xC0), ULB_BYTES(0x30), ULB
                                            ULB_BYTES(0x03)};
 #endif
 
-/* Hidden, because Clang makes each anew in every step, from memory, and loads are what limits. */
+/* Hides the masks: Clang would load each from memory again in every step, and loads are the limit. */
 static inline __attribute__((always_inline)) void take_masks(ulb_vec masks[MASKS])
 {
 #pragma GCC unroll 4
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void prefetch_ahead(const uint8_t *
 
 #ifdef ULB_DP_VEX
 
-/* A field of both rows: its activations are needed no longer than that, and all masks find a register. */
+/* Adds a field of both rows. Its activations are then free, so that all masks fit registers. */
 static inline __attribute__((always_inline)) void add_field(const ulb_vec packed[ROWS], const int8_t *x,
                                                             ulb_vec mask, ulb_vec *first, ulb_vec *second)
 {
@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void add_field(const ulb_vec packed
               [at] "m"(*(const int8_t(*)[ULB_VEC_BYTES])x));
 }
 
-/* Blocks side by side of every row. prefetched: whether the line ahead is asked for, a constant. */
+/* Blocks side by side of every row. prefetched: whether the line ahead is prefetched, a constant. */
 static inline __attribute__((always_inline)) void step(const uint8_t *const w[ROWS], const int8_t *x,
                                                        size_t block, size_t blocks, bool prefetched,
                                                        const ulb_vec masks[MASKS],
@@ -127,7 +127,7 @@ add_blocks(ulb_vec packed, const ulb_vec x[FIELDS], const ulb_vec masks[MASKS], 
 
 #else
 
-/* The same; one statement: see kernels/x86/simd/dot.h. */
+/* Adds a field as one statement: see kernels/x86/simd/dot.h. */
 #define FIELD(mask, x, sum)                                                                                  \
     ULB_AND " %[" mask "], %[packed], %[field]\n\t" ULB_DP_INSTRUCTION " %[" x "], %[field], %[" sum "]\n\t"
 
@@ -153,8 +153,8 @@ static inline __attribute__((always_inline)) void step(const uint8_t *const w[RO
 {
     ulb_vec fields[FIELDS];
     const int8_t *at = x + block * ULB_I2_S_COLUMNS;
-    /* Behind the sums of the step before: Clang loads the activations of two steps at once, and keeps sums in
-     * memory meanwhile. */
+    /* Orders the loads after the sums of the previous step: Clang would load the activations of two steps at
+     * once and keep sums in memory. */
     __asm__("" : "+r"(at), "+" ULB_REGISTER(sums[0]), "+" ULB_REGISTER(sums[ROWS * ROW_SUMS - 1]));
 #pragma GCC unroll 4
     for (size_t j = 0; j < FIELDS; j++)
@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) void add_lanes(const ulb_vec totals
     memcpy(dots, &sums, ROWS * sizeof *dots);
 }
 
-/* Of one row: fields back to their own scale. */
+/* Scales the fields of one row back and adds them. */
 static inline __attribute__((always_inline)) ulb_vec combine(const ulb_vec sums[ROW_SUMS])
 {
     ulb_vec total = ulb_widen_s16(sums[ROW_SUMS - 1]);
@@ -201,7 +201,7 @@ static inline __attribute__((always_inline)) ulb_vec combine(const ulb_vec sums[
     return total;
 }
 
-/* Dot products of ROWS rows with one token; asks: for lines ahead, a constant. */
+/* Dot products of ROWS rows with one token. asks: whether to prefetch, a constant. */
 static inline __attribute__((always_inline)) void
 rows_of(bool asks, const uint8_t *const w[ROWS], const int8_t *x, size_t n_blocks, int32_t dots[ROWS])
 {
@@ -228,8 +228,8 @@ rows_of(bool asks, const uint8_t *const w[ROWS], const int8_t *x, size_t n_block
     add_lanes(totals, dots);
 }
 
-/* count rows of each stream, whose first are m: dots first, so that scales are applied to many at once. A row
- * behind the last is the last once more. */
+/* count rows of each stream, whose first are m: dots first, so that scales are applied to many at once. Rows
+ * after the last repeat it. */
 static inline __attribute__((always_inline)) void
 run_batch(const struct ulb_gemm *g, bool asks, const size_t m[ROWS], size_t count, size_t row_bytes)
 {
@@ -266,8 +266,7 @@ static inline __attribute__((always_inline)) void run_as(bool asks, const struct
     }
 }
 
-/* Zen 5, cold, share of the best reader with prefetches and without: 0.935 and 0.97; with AVX2 0.95 and 0.94.
- */
+/* With dot products a tuned setting prefetches nothing, which is faster; AVX2 is slightly slower without. */
 static void run(const struct ulb_gemm *g)
 {
     if (!ULB_S16_SUMS && g->prefetch.target == ULB_PREFETCH_NONE)

@@ -1,13 +1,11 @@
-/* int1 for up to 16 tokens on tiles, weights read once: the bits of a byte are columns, 4 apart, of the same
- * row, so that two packed lines are all the lines of a tile, and the sums of four groups of 16 rows fit the
- * tile registers. (Where bits are rows, int1/tile.c, a line is part of eight tiles of 128 rows, whose
- * sums do not fit, and weights are read twice.)
+/* int1 for up to 16 tokens on AMX tiles. Weights are read once. The bits of a byte are columns, 4 apart, of
+ * the same row. Two packed lines are therefore all the lines of a tile, and the sums of four groups of 16
+ * rows fit the tile registers. In kernels/formats/int1/tile.c bits are rows: a line is part of eight tiles of
+ * 128 rows, whose sums do not fit, and weights are read twice.
  *
- * vgf2p8affineqb moves a bit to the lowest place: |sum| <= 127 * K < 2^31. Per 64 columns of 16 rows 16
- * affine + store of a line, on one port each, a product of at most 16 cycles, and 22 loads of lines (2
- * packed, 16 of the tile, 4 of its share of the tokens) on two ports: at most 16 cycles of each, 0.5 for 32
- * weights, and side by side. The tiles of the next 64 columns are made while these are multiplied, one before
- * each product. Four panels of rows are address streams. */
+ * vgf2p8affineqb moves a bit to the lowest place: |sum| <= 127 * K < 2^31. The tiles of the next 64 columns
+ * are made during the products of the current ones, one before each product. Four panels of rows are address
+ * streams. */
 #include "kernels/formats/int1/format.h"
 #include "kernels/x86/amx/small_n.h"
 #include "kernels/x86/gemv/k_slices.h"
@@ -23,14 +21,14 @@ enum {
 /* The streams' tiles of one step. */
 typedef uint8_t tiles[STREAMS][ULB_TILE_BYTES];
 
-/* The streams, the position in them, in bytes, how many steps are left, this one included, and its tiles:
- * made[turn]. */
+/* The streams, the position in them in bytes, the steps that remain (with the current step), and the tiles of
+ * a step: made[turn]. */
 struct stream_position {
     const uint8_t *streams[STREAMS];
     size_t at, left, turn;
 };
 
-/* The tile of a stream's step, and what asks for weights ahead. */
+/* Makes the tile of a stream's step, and prefetches weights ahead. */
 static inline __attribute__((always_inline)) void make_tile(const uint8_t *packed, uint8_t *tile)
 {
     ULB_UNROLL(2)
@@ -122,7 +120,7 @@ static void run_streams(const struct ulb_gemm *g, const struct ulb_amx_weights *
     }
 }
 
-/* Of at most 16 tokens. */
+/* For at most 16 tokens. */
 static void run_few(const struct ulb_gemm *g)
 {
     const struct ulb_amx_weights weights = ulb_amx_weights_of(&cfg, g);

@@ -1,17 +1,16 @@
 /* int1, the paper's own sequence (arXiv 2508.06753, III-D): expand each 32 bits to bytes, then one dot
  * product.
  *
- * 256 bits, per 32 weights: 1 broadcast load, 1 pshufb, 1 and, 1 cmpeq, 1 blendv, 1 dp. A vpblendvb is 3
- * operations on Golden Cove, 2 on older cores, microcode on Atom-class cores. So 7 or 6 operations on three
- * ports take 2.33 or 2.0 cycles; the paper prints 2.4. 4 accumulators, as in the paper's m32 x k4 tile, hide
- * the latency at this rate.
+ * At 256 bits, 32 weights take a broadcast load, pshufb, AND, cmpeq, blendv and a dot product. vpblendvb is
+ * several operations, on Atom-class cores microcode. Four accumulators, as in the paper's m32 x k4 tile, hide
+ * the latency.
  *
- * 512 bits: the weight bits are the blend's mask register, no expansion is needed. Per 64 weights: 1 mask
- * load (a load and a port-5 operation), 1 blend, 1 dot product: 3 operations on two ports are 0.75 cycle per
- * 32 weights. Two 16-row vectors per column step, even and odd steps in accumulators of their own.
+ * At 512 bits the weight bits are the mask register of the blend, and no expansion is needed. 64 weights take
+ * a mask load (a load and a port-5 operation), a blend and a dot product. Each column step has two vectors of
+ * 16 rows. Even and odd steps have their own accumulators.
  *
- * AVX2: vpmaddubsw into 16-bit sums. Weights are 0 or 2: a pair adds at most 2 * 2 * 127 = 508, so 32 steps
- * (16,256) fit 16 bits, then they are widened. */
+ * AVX2: vpmaddubsw into 16-bit sums, which are widened after 32 steps. Weights are 0 or 2.
+ * A pair adds at most `2 * 2 * 127 = 508`: 32 steps, 16,256, fit 16 bits. */
 #include "kernels/formats/int1/blend.h"
 #include "kernels/formats/int1/format.h"
 #include "kernels/microkernel.h"
@@ -72,7 +71,7 @@ static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)
     const uint8_t *w = tiles->w;
     const int8_t *x = tiles->x;
     size_t steps = tiles->steps;
-    /* A clear bit is +1, a set one -1; unsigned weights are those values + 1. */
+    /* A clear bit is +1, a set bit -1. Unsigned weights are these values + 1. */
     __m256i plus = _mm256_set1_epi8((char)(1 + ZERO_POINT)),
             minus = _mm256_set1_epi8((char)(-1 + ZERO_POINT));
     __m256i sums[4];

@@ -1,5 +1,5 @@
-/* The up-conversion of the paper's 1-bit kernel (arXiv 2508.06753, III-D, figure 2): 32 bits, broadcast to
- * every lane, become 32 bytes, one per bit: byte shuffle, and, compare, blend. */
+/* The expansion of the paper's 1-bit kernel (arXiv 2508.06753, III-D, figure 2). 32 bits, broadcast to every
+ * lane, become 32 bytes, one per bit: byte shuffle, AND, compare, blend. */
 #ifndef ULB_KERNELS_FORMATS_INT1_BLEND_H
 #define ULB_KERNELS_FORMATS_INT1_BLEND_H
 

@@ -37,15 +37,15 @@ static unsigned nibbles(unsigned row, unsigned col)
     return row % 32 * 8 + row / 32 * 4 + col;
 }
 
-/* Byte of a row among its block's 64: 32-bit sums of bytes come out as [half of a byte lane][half of a
- * vector][16]. */
+/* Byte of a row among the 64 of its block. Widening bytes to 32-bit sums yields the order [half of a byte
+ * lane][half of a vector][16]. */
 static size_t lut6_byte(size_t row)
 {
     size_t word = row / 32, half = row / 16 % 2, e = row % 16;
     return 16 * (2 * half + e / 8) + 8 * word + e % 8;
 }
 
-/* Where column col of a row is: the byte, and its bit. */
+/* Place of column col of a row: the byte, and the bit in it. */
 static size_t lut6_place(size_t row, unsigned col, unsigned *bit)
 {
     unsigned vector = col < 18 ? col / 6 : (col - 18) / 2;

@@ -1,11 +1,11 @@
-/* Sums over bits by exact tables of 64 entries: vpermb looks 6 bits up at once.
+/* Sums over bits by exact tables of 64 entries: vpermb looks up 6 bits at once.
  *
- * For each 6 columns a table holds v = the sum of x over the set bits, less what is negative of the six,
- * which is 0 to 768, as v % 32 and v / 32. Three bytes of a row hold 24 columns: vpermb ignores the high two
- * bits of its index, so that the low 6 bits of each byte are indices as they are, and the high bits of the
- * three together are the fourth (3 shifts, 2 vpternlog). Bytes add safely for the 8 look-ups of two steps (8
- * * 31 = 248), then vpmaddubsw by (1, 32) joins them into 16 bits, safe for 10 such pairs (10 * 8 * 768 =
- * 61,440), then 32 bits. */
+ * A table for six columns holds v = (sum of x over the set bits) - (sum of the negative x). v is 0 to 768,
+ * stored as v % 32 and v / 32. Three bytes of a row hold 24 columns. vpermb ignores the high two bits of its
+ * index, so that the low 6 bits of each byte are an index in place. The high bits of the three together are
+ * the fourth (3 shifts, two vpternlog). Bytes hold the eight look-ups of two steps. vpmaddubsw by (1, 32)
+ * then joins them into 16 bits, which hold 10 such pairs of steps. 32 bits follow.
+ * `8 * 31 = 248 < 2^8`; `10 * 8 * 768 = 61,440 < 2^16`. */
 #ifndef ULB_KERNELS_FORMATS_INT1_LUT6_H
 #define ULB_KERNELS_FORMATS_INT1_LUT6_H
 
@@ -20,7 +20,8 @@ enum {
     ULB_LUT6_ROWS = 128,
     ULB_LUT6_COLUMNS = 24,
     ULB_LUT6_STEP = ULB_LUT6_ROWS * ULB_LUT6_COLUMNS / 8, /* bytes of weights */
-    ULB_LUT6_TABLES = ULB_LUT6_COLUMNS / 6 * 128, /* bytes of a step: 4 times 64 low parts, 64 high parts */
+    ULB_LUT6_TABLES =
+        ULB_LUT6_COLUMNS / 6 * 128, /* bytes of a step: four tables of 64 low parts and 64 high parts */
     ULB_LUT6_RADIX_BITS = 5,
     ULB_LUT6_RADIX = 1 << ULB_LUT6_RADIX_BITS,
     ULB_LUT6_PAIRS = 10 /* of steps, that words hold */
@@ -28,7 +29,7 @@ enum {
 
 /* ---- tables ---- */
 
-/* For each six columns of a step, 64 bits each: the sum of what is negative, without its sign. */
+/* For each six columns of a step, in 64 bits: the sum of the negative activations, without its sign. */
 static inline __m256i ulb_lut6_negative(__m256i step)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -49,7 +50,7 @@ static inline __m512i ulb_lut6_all16(const void *word)
  * high part of an entry is its word's upper byte. */
 static inline void ulb_lut6_table(const int8_t *x, const int16_t *by8, const int16_t *bias, uint8_t *table)
 {
-    /* 8 where an entry 0 to 31 has the column's bit, columns 0 and 1, 2 and 3. */
+    /* Eight in each entry 0 to 31 that has the column's bit: columns 0 and 1, columns 2 and 3. */
     const __m512i bits01 = _mm512_set1_epi64(0x0808080000080000);
     const __m512i bits23 = _mm512_set4_epi64(0x0808080808080808, 0x0800080008000800, 0x0008000800080008, 0);
     static const _Alignas(64) uint8_t evens[64] = {
@@ -66,13 +67,13 @@ static inline void ulb_lut6_table(const int8_t *x, const int16_t *by8, const int
     _mm512_storeu_si512(table + 64, _mm512_permutex2var_epi8(v0, odd, v1));
 }
 
-/* Tables of steps steps. Returns what they add to each sum beside that over the set bits. */
+/* Builds the tables of `steps` steps. Returns the offset that they add to each sum over the set bits. */
 static inline int32_t ulb_lut6_build(const int8_t *x, size_t steps, uint8_t *tables)
 {
     enum { TURN = 16 };
-    /* On Zen 5 broadcasts from memory take no port, those from a register one of permutations. Words are
-     * stored for several steps before they are read, presumably because a wider store must leave its buffer
-     * first: GCC, cycles for 6 columns, 4.4; step by step 5.2, from registers 6.3. */
+    /* Broadcasts from memory take no port on Zen 5, broadcasts from a register take one of permutations.
+     * Words are stored for several steps before they are read, presumably because a wider store must leave
+     * its buffer first. */
     __m256i origin = _mm256_setzero_si256();
     for (size_t s = 0; s < steps; s += TURN) {
         _Alignas(64) int16_t by8[TURN][32], bias[TURN][16];
@@ -106,7 +107,7 @@ static inline void ulb_lut6_indices(const uint8_t *w, __m512i index[4])
         __asm__("" : "+v"(index[i]));
     }
     const __m512i bits23 = _mm512_set1_epi8(0x0C), bits45 = _mm512_set1_epi8(0x30);
-    /* 0xE4: the first operand where the third has a 1, else the second; the first is lost. */
+    /* 0xE4: the first operand if the third has a 1, otherwise the second. The first is overwritten. */
     __m512i low = _mm512_ternarylogic_epi32(_mm512_srli_epi16(index[1], 4), _mm512_srli_epi16(index[0], 6),
                                             bits23, 0xE4);
     index[3] = _mm512_ternarylogic_epi32(_mm512_srli_epi16(index[2], 2), low, bits45, 0xE4);
@@ -123,8 +124,8 @@ static inline __attribute__((always_inline)) void ulb_lut6_prefetch(__m512i *sum
 #undef PREFETCH
 }
 
-/* Byte sums of a step for one token: low and high parts of each 64 rows. The empty statements keep GCC from
- * loading tables once for each, and each sum a chain. ask: for the weights, too. */
+/* Byte sums of a step for one token: low and high parts for each 64 rows. The empty statements make GCC load
+ * tables once for both row blocks, and keep each sum a chain. ask: prefetch weights too. */
 static inline __attribute__((always_inline)) void ulb_lut6_step(struct ulb_prefetch_setting prefetch,
                                                                 size_t l1_distance, bool ask, bool first,
                                                                 const uint8_t *w, const uint8_t *table,
@@ -161,8 +162,8 @@ static inline __attribute__((always_inline)) void ulb_lut6_join(__m512i bytes[2]
     }
 }
 
-/* words += the look-ups of so many steps, one or two, of one slice for so many tokens, whose tables lie
- * token_bytes apart. */
+/* words += the look-ups of one or two steps of one slice for some tokens, whose tables lie token_bytes
+ * apart. */
 static inline __attribute__((always_inline)) void ulb_lut6_chunk(struct ulb_prefetch_setting prefetch,
                                                                  bool ask, size_t l1_distance, size_t tokens,
                                                                  size_t steps, const uint8_t *w,

@@ -1,13 +1,10 @@
-/* Several tokens by tables of 64 entries (kernels/formats/int1/lut6.h). Two at once share the indices of a
- * tile, and its rows the loads of a token's tables. Slices of K are read one after the other, so that the
- * tables of one for four tokens stay in L1, beside a tile of weights that all of them read; sums wait in L2.
- * Weights come from memory once for 16 tokens. With tables of two tokens in L1, 4 tokens of 14336x4096
- * took 1.2 to 1.3 times as long: the first pass waits for memory, the second has nothing to wait for.
+/* GEMM by tables of 64 entries (kernels/formats/int1/lut6.h). Two tokens share the indices of a tile, and its
+ * rows share the loads of a token's tables. Slices of K are read one after the other. The tables of one slice
+ * for four tokens then stay in L1, with a tile of weights that all four read. Sums are kept in L2. Weights
+ * come from memory once for 16 tokens. With tables of only two tokens in L1 the first pass would wait for
+ * memory, and memory would be idle in the second.
  *
- * Registers: 8 indices, 4 byte sums and 4 word sums for each token. Ports: per 128 rows of 24 columns 36
- * operations for each token and 10 for indices, and 3 of widening: 43 for each of two tokens, on two ports
- * 0.22 cycle per 32 weights, where dp alone takes 0.25. Zen 5, cold, 2 threads, 4 and 16 tokens: 1.2 to 1.5
- * times as fast as dot products (mask_gemm.c). */
+ * Registers: eight indices, and four byte sums and four word sums for each token. */
 #ifndef ULB_KERNELS_FORMATS_INT1_LUT6_GEMM_H
 #define ULB_KERNELS_FORMATS_INT1_LUT6_GEMM_H
 
@@ -32,10 +29,10 @@ struct ulb_lut6_batch {
     struct ulb_slice slice; /* that is read */
     uint8_t *tables;
     int32_t *sums;                   /* [tokens][tiles][ULB_LUT6_ROWS] */
-    int32_t origin[ULB_LUT6_TOKENS]; /* what tables add beside sums over the set bits */
+    int32_t origin[ULB_LUT6_TOKENS]; /* offset that tables add to sums over the set bits */
 };
 
-/* sums[tokens][stride] += those of one slice of a tile; ask: for weights, too. */
+/* sums[tokens][stride] += the sums of one slice of a tile. ask: prefetch weights too. */
 static inline __attribute__((always_inline)) void ulb_lut6_tile(struct ulb_prefetch_setting prefetch,
                                                                 bool ask, size_t tokens, size_t steps,
                                                                 const uint8_t *w, const uint8_t *tables,
@@ -57,7 +54,7 @@ static inline __attribute__((always_inline)) void ulb_lut6_tile(struct ulb_prefe
         ulb_lut6_widen(words[t], sums + t * stride);
 }
 
-/* The same of all tiles, for so many tokens from first on, whose tables there are. */
+/* Adds one slice of all tiles for some tokens from `first`, whose tables are built. */
 static inline __attribute__((always_inline)) void ulb_lut6_tiles(struct ulb_prefetch_setting prefetch,
                                                                  bool ask, const struct ulb_lut6_batch *batch,
                                                                  const uint8_t *w, size_t first,

@@ -1,12 +1,10 @@
-/* int1 without expansion: each bit stays where it is in its byte (see int2/mask.h).
+/* int1 without expansion: each bit stays in its place in the byte (see kernels/formats/int2/mask.h).
  *
- * T_j is the sum of x over the set bits of field j. D_j = x.(w & 1 << j) = 2^j T_j for j < 7, and raw = x.w.
- * Then T_7 = (raw - D_0 - ... - D_6) / 128. A set bit is -1: the row's sum is sum(x) - 2 T.
- * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 8 accumulators, at 512 bits in 2 sets: 8 or 16 chains of latency 5 on two ports; of 16 registers
- * 3 are the step's and 4 masks, the other three masks memory operands. Ports: per vector 7 and, 8 dp, 1 load
- * (VEX 4, with masks), 1 broadcast: 15 operations on three ports are 0.63 cycle per 32 weights at 256 bits
- * (the paper's expansion: 2.3), which is also what 8 chains allow; on two 0.47 at 512. */
+ * T_j is the sum of x over the set bits of field j. A set bit is -1: the sum of the row is sum(x) - 2 T.
+ * `D_j = x.(w & 1 << j) = 2^j T_j` for j < 7, `raw = x.w`, `T_7 = (raw - D_0 - ... - D_6) / 128`.
+ * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: eight accumulators, at 512 bits in two sets, are 8 or 16 chains. 16 registers also hold three
+ * for the step and four masks; the other three masks are memory operands. */
 #include "kernels/formats/int1/format.h"
 #include "kernels/x86/gemv/k_slices.h"
 #include "kernels/x86/simd/dot.h"

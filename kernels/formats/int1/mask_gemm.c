@@ -1,8 +1,7 @@
-/* int1 for 3 tokens at once (kernels/x86/gemm/field_tile.h); the sums are those of int1/mask.c, the
- * layout too.
+/* int1 for three tokens at once (kernels/x86/gemm/field_tile.h). Sums and layout are those of
+ * kernels/formats/int1/mask.c.
  *
- * Registers: 24 accumulators, 3 vectors of activations. Ports: per vector of weights 7 and, 24 dp on two
- * ports: 0.32 cycle per 32 weights and token. */
+ * Registers: 24 accumulators, three vectors of activations. */
 #include "kernels/formats/int1/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 

@@ -1,12 +1,12 @@
-/* int1 by exact tables of 64 entries: see kernels/formats/int1/lut6.h, and lut6_tokens.h for several tokens.
+/* int1 by exact tables of 64 entries: see kernels/formats/int1/lut6.h, and for several tokens
+ * kernels/formats/int1/lut6_gemm.h.
  *
- * Three slices of K at a time are address streams; slices are short (288 columns), so that their tables, 21
- * bytes a column, stay in L1 beside weights (18 KiB; with 30 of the 32 that Zen 4 has 4096x4096 was .77 times
- * as fast from memory, gamma the same). Each core builds them for itself.
+ * Three slices of K at a time are address streams. Slices are short (288 columns), so that their tables, 21
+ * bytes a column, stay in L1 with the weights. Larger tables are slower from memory, though not in L1. Each
+ * core builds its own tables.
  *
- * Registers: two blocks of 64 rows share the tables' loads: 4 byte sums, 4 word sums, 8 indices; 32-bit sums
- * wait in memory. Ports: per 128 rows of 24 columns 16 vpermb (port 5 alone), 14 add, 10 for indices, 6 of
- * joining, 1 of widening and 14 loads: 47 operations on two ports are 0.25 cycle per 32 weights. */
+ * Registers: two blocks of 64 rows share the loads of tables: four byte sums, four word sums, eight indices.
+ * 32-bit sums are kept in memory. */
 #include "kernels/formats/int1/lut6_gemm.h"
 
 enum {
@@ -14,7 +14,7 @@ enum {
     PREFETCH = 1536
 };
 
-/* So many steps, one or two, of each of the three slices. */
+/* Adds one or two steps of each of the three slices. */
 static inline __attribute__((always_inline)) void burst(struct ulb_prefetch_setting prefetch, size_t steps,
                                                         const uint8_t *w, const uint8_t *table,
                                                         const struct ulb_tiles *tiles, __m512i words[1][2][2])
@@ -82,7 +82,8 @@ static void run(const struct ulb_gemm *g)
         ulb_lut6_run_tokens(g, &cfg);
 }
 
-/* For so many tokens, 96 times 32 weights a step; words are widened once for so many pairs of steps. */
+/* Instructions for some tokens. A step has 96 times 32 weights. Words are widened once for `pairs` pairs of
+ * steps. */
 #define LUT6_MIX(tokens, pairs)                                                                              \
     {                                                                                                        \
         .loads = (6 + 8 * (tokens)) / 96.0, .prefetches = 6 / 96.0, .logic = 4 / 96.0, .shifts = 6 / 96.0,   \

@@ -1,7 +1,7 @@
-/* int1 on tiles without expansion (see int1/mask.c for the sums, kernels/x86/amx/amx.h for the loop).
+/* int1 on AMX tiles without expansion (sums: kernels/formats/int1/mask.c, loop: kernels/x86/amx/amx.h).
  *
- * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 128 rows 112 and + store of a line, once
- * for all tokens. */
+ * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Masking takes 112 ANDs and stores of a line for 64 columns of 128 rows, once for all tokens. */
 #include "kernels/formats/int1/format.h"
 #include "kernels/x86/amx/amx.h"
 

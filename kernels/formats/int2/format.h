@@ -8,11 +8,11 @@
 /* The layouts of 2-bit codes with one scale per row, which int2 and tern2 share.
  *
  * rows: row-major, four codes per byte, the first in the low bits.
- * fields: [M/32][K/4][m8][k4][m4], three slices of K. The four fields of a byte are rows 8 apart.
+ * fields: `[M/32][K/4][m8][k4][m4]`, three slices of K. The four fields of a byte are rows 8 apart.
  * fields_64: the same for 512-bit vectors. 64 rows, fields 16 rows apart, four slices.
- * planes: [M/32][K/4][m32]. A byte holds 4 columns: their low bits in the low nibble, the high bits above.
- * ULB_SDOT_DECLARE: bytes of so many rows (kernels/pack/sdot_tile.h).
- * ULB_MMLA_DECLARE: two rows at a time (kernels/pack/mmla_tile.h). */
+ * planes: `[M/32][K/4][m32]`. A byte holds 4 columns: low bits in the low nibble, high bits above.
+ * ULB_SDOT_DECLARE: bytes of some rows (kernels/pack/sdot_tile.h). ULB_MMLA_DECLARE: two rows at a time
+ * (kernels/pack/mmla_tile.h). */
 #define ULB_LAYOUTS2_DECLARE(of)                                                                             \
     extern const struct ulb_layout ulb_##of##_rows, ulb_##of##_fields, ulb_##of##_fields_64,                 \
         ulb_##of##_planes;                                                                                   \
@@ -25,11 +25,11 @@ extern const struct ulb_format ulb_int2;
 ULB_LAYOUTS2_DECLARE(int2);
 /* The tiles of fields and fields_64 in one slice: VNNI4-interleaved (arXiv 2508.06753, III-B). */
 extern const struct ulb_layout ulb_int2_vnni4i, ulb_int2_vnni4i_64;
-/* [M/64][K/64][k16][m16][k4][m4]: the right operands of tile instructions (kernels/pack/amx_tile.h), the
- * fields of a byte rows 16 apart. */
+/* `[M/64][K/64][k16][m16][k4][m4]`: the right operands of AMX instructions (kernels/pack/amx_tile.h). The
+ * fields of a byte are rows 16 apart. */
 extern const struct ulb_layout ulb_int2_tiles;
 
-/* With a scale for each 32, 64 or 128 columns. */
+/* A scale for each 32, 64 or 128 columns. */
 #define ULB_INT2_GROUPED(g)                                                                                  \
     extern const struct ulb_format ulb_int2_g##g;                                                            \
     extern const struct ulb_layout ulb_int2_rows_g##g;                                                       \
@@ -41,14 +41,14 @@ ULB_INT2_GROUPED(64);
 ULB_INT2_GROUPED(128);
 #undef ULB_INT2_GROUPED
 
-/* Where 2-bit codes lie in the layouts of int2, which tern2 shares. */
+/* Places of 2-bit codes in the layouts of int2, which tern2 shares. */
 
 static inline unsigned ulb_fields2_rows(unsigned row, unsigned col)
 {
     return row * 8 + col * 2;
 }
 
-/* The four fields of a byte are rows lanes apart, which share four activations. */
+/* The four fields of a byte are rows `lanes` apart, which share four activations. */
 static inline unsigned ulb_fields2_interleaved(unsigned lanes, unsigned row, unsigned col)
 {
     return (row % lanes * 4 + col) * 8 + row / lanes * 2;
@@ -89,7 +89,7 @@ static inline void ulb_planes2_unpack(const uint8_t *tile, int16_t *values, size
     }
 }
 
-/* Sums of the low bits, then of the high ones, to those of the codes. */
+/* Turns sums of the low bits and of the high bits into sums of the codes. */
 static inline void ulb_planes2_separate(const int32_t *sums, int32_t *dots)
 {
     for (int i = 0; i < ULB_PLANES2_ROWS; i++)

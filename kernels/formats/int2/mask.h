@@ -1,20 +1,18 @@
-/* Dot products of 2-bit fields without unpacking, for int2 and tern2: a field stays where it is in its byte,
- * and the dot product of the masked byte is that of the field times a power of four, because vpdpbusd takes
- * the weights as unsigned bytes.
+/* Dot products of 2-bit fields without unpacking, for int2 and tern2. A field stays in its place in the byte.
+ * The dot product of the masked byte is the field's times a power of four, because vpdpbusd takes the weights
+ * as unsigned bytes.
  *
- * D0 = x.(w & 03), D1 = x.(w & 0C) = 4 S1, D2 = x.(w & 30) = 16 S2, raw = x.w, so that at the end of the tile
- * S3 = (raw - D0 - D1 - D2) / 64. |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Registers: 4 accumulators
- * in 3 sets (256 bits) or 4 (512 bits): 12 or 16 chains of latency 5 on two ports; of 16 registers 3 are the
- * step's and one a mask, the other two masks memory operands. With groups of columns 2 sets, one of each
- * slice: at 256 bits their latency makes it 0.63 cycle; of several tokens 4 sets, one of each
- * (kernels/x86/gemm/grouped.h). Ports: per vector of 128 or 256 weights 3 and, 4 dp, 1 load (VEX 3, with
- * masks), 1 broadcast: 7 operations on three ports are 0.58 cycle per 32 weights at 256 bits (the paper's
- * unpacking: 11 operations), on two 0.44 at 512 bits.
+ * `D0 = x.(w & 03)`, `D1 = x.(w & 0C) = 4 S1`, `D2 = x.(w & 30) = 16 S2`, `raw = x.w`.
+ * At the end of the tile `S3 = (raw - D0 - D1 - D2) / 64`.
+ * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: four accumulators in three sets (256 bits) or four sets (512 bits) hide the latency of dot
+ * products. 16 registers also hold three for the step and a mask; the other two masks are memory operands.
+ * With groups of columns there are two sets, one for each slice. With several tokens there are 4, one for
+ * each token (kernels/x86/gemm/grouped.h).
  *
- * With AVX2 alone vpmaddubsw adds up 16 bits: the upper nibble is shifted down, its fields and those of the
- * lower are 1 and 4 times their values. A pair adds at most 2 * 12 * 127 = 3,048, so 8 steps (24,384) fit: a
- * chunk; then vpmaddwd by ones widens them. 4 and, shift, 4 maddubs, 4 add, and 8 of widening per 8: 14
- * operations on three ports are 1.17 cycles per 32 weights, on the four of Zen 0.88. */
+ * With AVX2 alone vpmaddubsw adds to 16-bit sums. The upper nibble is shifted down. The two fields of a
+ * nibble are 1 and 4 times their values. After a chunk of eight steps vpmaddwd by ones widens the sums.
+ * A pair adds at most `2 * 12 * 127 = 3,048`: 8 steps, 24,384, fit 16 bits. */
 #ifndef ULB_KERNELS_FORMATS_INT2_MASK_H
 #define ULB_KERNELS_FORMATS_INT2_MASK_H
 
@@ -106,7 +104,7 @@ static inline void ulb_fields2_tile(const struct ulb_tiles *tiles, int32_t *dots
     ulb_store_all(dots, sums, ULB_FIELDS2);
 }
 
-/* Of a kernel, for so many tokens: struct ulb_mix. */
+/* Instructions of a kernel for some tokens: struct ulb_mix. */
 #if ULB_S16_SUMS
 #define ULB_FIELDS2_MIX(tokens)                                                                              \
     {                                                                                                        \

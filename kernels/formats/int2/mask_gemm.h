@@ -1,10 +1,8 @@
-/* int2 and tern2 for several tokens at once (kernels/x86/gemm/field_tile.h); sums and layouts are those of
- * int2/mask.h.
+/* GEMM of int2 and tern2 (kernels/x86/gemm/field_tile.h). Sums and layouts are those of
+ * kernels/formats/int2/mask.h. A file that includes this header defines LAYOUT and ZERO_POINT.
  *
- * 512 bits: 16 accumulators, 4 vectors of activations. Ports: per vector of weights 3 and, 16 dp on two
- * ports: 0.30 cycle per 32 weights and token. AVX2: 8 word sums of 2 tokens, 4 fields. Ports: per vector 4
- * and, shift, 8 maddubs, 8 add and 2 of widening: 23 operations on three ports are 0.96 cycle per 32 weights
- * and token, on the four of Zen 0.72. Included by a file that says LAYOUT and ZERO_POINT. */
+ * Registers at 512 bits: 16 accumulators, four vectors of activations. With AVX2: eight word sums, two tokens
+ * by four fields. */
 #ifndef ULB_KERNELS_FORMATS_INT2_MASK_GEMM_H
 #define ULB_KERNELS_FORMATS_INT2_MASK_GEMM_H
 

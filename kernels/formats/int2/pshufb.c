@@ -1,17 +1,14 @@
-/* int2, the paper's own sequence (arXiv 2508.06753, III-C): unpack by byte shuffles, then 4 dot products.
+/* int2, the paper's own sequence (arXiv 2508.06753, III-C): unpack by byte shuffles, then four dot products.
  *
- * 256 bits, per 128 weights: 1 load, 1 broadcast, 1 shift, 2 and, 4 pshufb, 4 dp. These 11 vector operations
- * take 0.92 cycle per 32 weights on three ports. The paper's tile (m32 x k4) has only 4 accumulators, so that
- * the latency of a dp decides: 5 / 4 = 1.25, the gamma that the paper prints. One prefetch a line, 1 KiB
- * ahead.
+ * At 256 bits a vector of weights takes a load, a broadcast, a shift, two ANDs, four pshufb and four dot
+ * products. The paper's tile (m32 x k4) has only four accumulators, so that the latency of a dot product is
+ * the limit. One prefetch a line, 1 KiB ahead.
  *
- * 512 bits, tiles of 64 rows: as many operations for 256 weights, 0.69 cycle per 32 weights on two ports. A
- * core with one 512-bit shuffle port needs 0.5 for the shuffles alone. Two sets of 4 accumulators, for even
- * and odd columns, hide the latency.
+ * At 512 bits, with tiles of 64 rows, a vector takes as many operations. Two sets of four accumulators, for
+ * even and odd columns, hide the latency.
  *
- * AVX2: vpmaddubsw into 16-bit sums. A pair adds at most 2 * 3 * 127 = 762, so 32 steps (24,384) fit 16 bits;
- * then the sums are widened into 32 bits. Per 128 weights: 7 unpacking operations, 4 maddubs, 4 add, and 1/32
- * of 8 for the widening. */
+ * AVX2: vpmaddubsw into 16-bit sums, which are widened after 32 steps.
+ * A pair adds at most `2 * 3 * 127 = 762`: 32 steps, 24,384, fit 16 bits. */
 #include "kernels/formats/int2/format.h"
 #include "kernels/formats/int2/pshufb.h"
 #include "kernels/microkernel.h"

@@ -1,13 +1,13 @@
-/* The up-conversion of the paper's 2-bit kernel (arXiv 2508.06753, III-B, figure 1): of 32 bytes with four
- * fields each, 1 shift, 2 and, 4 byte shuffles make 4 vectors of codes, those of rows 0-7, 8-15, 16-23, 24-31
- * of the tile. */
+/* The unpacking of the paper's 2-bit kernel (arXiv 2508.06753, III-B, figure 1). 32 bytes with four fields
+ * each become four vectors of codes, by a shift, two ANDs and four byte shuffles. The vectors are rows 0-7,
+ * 8-15, 16-23, 24-31 of the tile. */
 #ifndef ULB_KERNELS_FORMATS_INT2_PSHUFB_H
 #define ULB_KERNELS_FORMATS_INT2_PSHUFB_H
 
 #include <immintrin.h>
 #include <stdint.h>
 
-/* Table for the field in bits 0-1 or 2-3 of a nibble; the code of field f is stored as f + offset. */
+/* Table for the field in bits 0-1 or 2-3 of a nibble. The code of field f is stored as f + offset. */
 static inline __m256i ulb_int2_table(int high_field, int offset)
 {
     int8_t table[16];

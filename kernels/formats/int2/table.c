@@ -1,5 +1,5 @@
-/* int2 by exact tables (see kernels/codes/lut4.h), a bit at a time: the low nibble of a byte holds the low
- * bits of 4 columns of a row, the high nibble their high bits, so that the row's sum is T_low + 2 T_high. */
+/* int2 by exact tables (see kernels/codes/lut4.h), one bit at a time. The low nibble of a byte holds the low
+ * bits of four columns of a row, the high nibble their high bits. The sum of the row is T_low + 2 T_high. */
 #include "kernels/formats/int2/format.h"
 #include "kernels/codes/lut4.h"
 

@@ -1,7 +1,7 @@
-/* int2 on tiles without unpacking (see int2/mask.h for the sums, kernels/x86/amx/amx.h for the loop).
+/* int2 on AMX tiles without unpacking (sums: kernels/formats/int2/mask.h, loop: kernels/x86/amx/amx.h).
  *
- * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 64 rows 48 and + store of a line, once
- * for all tokens. */
+ * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Masking takes 48 ANDs and stores of a line for 64 columns of 64 rows, once for all tokens. */
 #include "kernels/formats/int2/format.h"
 #include "kernels/x86/amx/amx.h"
 

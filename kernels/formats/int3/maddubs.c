@@ -1,12 +1,11 @@
 /* int3 without VNNI: vpmaddubsw into 16-bit sums.
  *
- * Of three vectors A, B, C (see format.h) A and B give two codes and the low bits of a third, C two codes and
- * two high bits, 8 and 16 times too large: 10 sums. A pair adds at most 2 * 16 * 127 = 4,064, so 8 steps
- * (32,512) fit 16 bits: two of each slice; then vpmaddwd by ones widens them.
- * Registers: 10 word sums; 32-bit sums wait in memory.
- * Ports: per three vectors of 256 weights 10 and, 5 shift, 10 maddubs, 10 add, and 20 of widening per 8: 37.5
- * operations on three ports are 1.56 cycles per 32 weights. Several tokens: kernels/x86/gemm/avx2_unpacked.h.
- */
+ * Three vectors A, B, C (see format.h) make 10 sums. A and B give two codes each and the low bits of a third.
+ * C gives two codes and two high bits, 8 and 16 times too large. Eight steps fit 16 bits: two of each slice.
+ * vpmaddwd by ones then widens the sums.
+ * A pair adds at most `2 * 16 * 127 = 4,064`: 8 steps, 32,512.
+ * Registers: 10 word sums. 32-bit sums are kept in memory. Several tokens:
+ * kernels/x86/gemm/avx2_unpacked.h. */
 #include "kernels/formats/int3/format.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/codes/codes.h"
@@ -40,7 +39,7 @@ static inline void add_pair(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec 
             : [w] ULB_WEIGHTS(w), [x] "x"(x), [seven] "x"(seven), [three] "x"(three));
 }
 
-/* The same of C. */
+/* Adds a step of vector C. */
 static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec *words)
 {
     ulb_vec packed, field;
@@ -54,7 +53,7 @@ static inline void add_rest(const uint8_t *w, ulb_vec x, ulb_vec seven, ulb_vec 
             : [w] ULB_WEIGHTS(w), [x] "x"(x), [seven] "x"(seven), [bit3] "m"(bit3), [bit4] "m"(bit4));
 }
 
-/* Adds so many steps of every slice, from s on. */
+/* Adds some steps of every slice, from s. */
 static inline __attribute__((always_inline)) void chunk(const struct ulb_tiles *tiles,
                                                         struct ulb_prefetch_setting prefetch, size_t s,
                                                         size_t steps, ulb_vec sums[SUMS])

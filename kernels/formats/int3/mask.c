@@ -1,13 +1,12 @@
-/* int3 without unpacking (see int2/mask.h): three bytes A, B, C hold eight codes, two of them whole in each
- * byte, the other two as pieces in the bits that are left.
+/* int3 without unpacking (see kernels/formats/int2/mask.h). Three bytes A, B, C hold eight codes. Each byte
+ * holds two whole codes; the remaining bits hold the other two.
  *
- * A: D0 = x.(A & 07), D1 = x.(A & 38) = 8 S1, and x.A - D0 - D1 = 64 L6, the low bits of code 6; B: the same
- * for codes 2, 3 and 7; C: codes 4 and 5, x.(C & 40) = 64 H6 and the rest 128 H7, the high bits.
- * S6 = L6 + 4 H6, S7 = L7 + 4 H7. Every D is at most 255 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 10 accumulators, at 512 bits in 2 sets: 10 or 20 chains of latency 5 on two ports; in EVEX the
- * 20 of two tokens, whose fields are masked once. Ports: per three vectors of 256 or 512 weights 7 and, 10
- * dp, 3 loads (VEX 4, with a mask), 1 broadcast: 17 operations on three ports are 0.71 cycle per 32 weights
- * at 256 bits, on two 0.53 at 512, 0.42 for each of two tokens. */
+ * A: `D0 = x.(A & 07)`, `D1 = x.(A & 38) = 8 S1`, `x.A - D0 - D1 = 64 L6`, the low bits of code 6.
+ * B: the same for codes 2, 3 and 7.
+ * C: codes 4 and 5, `x.(C & 40) = 64 H6`, the rest 128 H7, the high bits.
+ * `S6 = L6 + 4 H6`, `S7 = L7 + 4 H7`. Every D is at most `255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: 10 accumulators, at 512 bits in two sets: 10 or 20 chains hide the latency on two ports. In EVEX
+ * the 20 belong to two tokens, whose fields are masked once. */
 #include "kernels/formats/int3/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 
@@ -80,7 +79,7 @@ static inline ulb_vec join(ulb_vec low, ulb_vec high)
     return ulb_add32(low, ulb_add32(twice, twice));
 }
 
-/* Sums of bytes and of what is masked of them to those of codes. */
+/* Turns sums of bytes and of masked bytes into sums of codes. */
 static inline void separate(ulb_vec *sums)
 {
     ulb_separate_fields(sums, 3, 3);
@@ -111,7 +110,7 @@ static inline __attribute__((always_inline)) void add_vector(const uint8_t *w, c
                                                              unsigned n, unsigned i, ulb_vec *sums)
 {
     ulb_vec packed = ulb_load(w);
-    /* Else GCC loads it for each field. */
+    /* Keeps the vector in a register: GCC would load it for each field. */
     __asm__("" : "+" ULB_REGISTER(packed));
     ULB_UNROLL(4)
     for (unsigned f = 0; f <= n; f++) {

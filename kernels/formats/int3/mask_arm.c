@@ -1,8 +1,7 @@
-/* int3 without unpacking: the three bytes of int3/mask.c, each stored ^ 0x80 (see arm/fields.h), so
- * that the sum of a whole byte lacks 128 sum(x).
+/* int3 without unpacking. The three bytes of kernels/formats/int3/mask.c are stored ^ 0x80 (see
+ * kernels/arm/gemv/fields.h), so that the sum of a whole byte is 128 * sum(x) too small.
  *
- * Registers: 10 accumulators for each of two slices, 3 masks, 3 vectors of bytes. Ports per 32 weights at 128
- * bits: 2.5 sdot, 1.75 and, 0.81 load: 4.25 operations on four pipes are 1.06 cycles. */
+ * Registers: 10 accumulators for each of two slices, three masks, three vectors of bytes. */
 #include "kernels/formats/int3/format.h"
 
 #define PLANES      10

@@ -9,20 +9,20 @@ enum { ULB_INT4_ZERO_POINT = 8 };
 
 extern const struct ulb_format ulb_int4;
 extern const struct ulb_layout ulb_int4_rows; /* row-major, two codes per byte, first in the low bits */
-/* [M/48][K/4][m3][m8][k4][m2]: the two fields of a byte are rows 8 apart, three such pairs of vectors share
- * four activations; the second for 512-bit vectors: 96 rows, fields 16 apart. */
+/* `[M/48][K/4][m3][m8][k4][m2]`. The two fields of a byte are rows 8 apart; three such pairs of vectors share
+ * four activations. The second layout is for 512-bit vectors: 96 rows, fields 16 apart. */
 extern const struct ulb_layout ulb_int4_vnni4i;
 extern const struct ulb_layout ulb_int4_vnni4i_96;
-/* [M/32][K/64][k16][m16][k4][m2]: the right operands of tile instructions (kernels/pack/amx_tile.h), the
- * fields of a byte rows 16 apart. */
+/* `[M/32][K/64][k16][m16][k4][m2]`: the right operands of AMX instructions (kernels/pack/amx_tile.h). The
+ * fields of a byte are rows 16 apart. */
 extern const struct ulb_layout ulb_int4_tiles;
 
-/* Bytes of so many rows (kernels/pack/sdot_tile.h). */
+/* Bytes of some rows (kernels/pack/sdot_tile.h). */
 ULB_SDOT_DECLARE(int4);
 /* Two rows at a time (kernels/pack/mmla_tile.h). */
 ULB_MMLA_DECLARE(int4);
 
-/* With a scale for each 32, 64 or 128 columns. */
+/* A scale for each 32, 64 or 128 columns. */
 #define ULB_INT4_GROUPED(g)                                                                                  \
     extern const struct ulb_format ulb_int4_g##g;                                                            \
     extern const struct ulb_layout ulb_int4_rows_g##g;                                                       \

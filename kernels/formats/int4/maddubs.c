@@ -1,9 +1,8 @@
-/* int4 without VNNI: vpmaddubsw into 16-bit sums.
+/* int4 without VNNI: vpmaddubsw into 16-bit sums, which vpmaddwd by ones widens after a chunk of eight steps.
  *
- * A pair adds at most 2 * 15 * 127 = 3,810, so 8 steps (30,480) fit 16 bits: a chunk; then vpmaddwd by ones
- * widens them. Registers: 3 vectors of 2 fields: 6 word sums; 32-bit sums wait in memory. Ports: per vector
- * and, shift, and, 2 maddubs, 2 add, and 4 of widening per 8: 7.5 operations on three ports are 1.25 cycles
- * per 32 weights. Several tokens of groups: kernels/x86/gemm/avx2_unpacked.h; of rows: mask_gemm.c. */
+ * A pair adds at most `2 * 15 * 127 = 3,810`: 8 steps, 30,480, fit 16 bits.
+ * Registers: three vectors of two fields are six word sums. 32-bit sums are kept in memory. Several tokens:
+ * with groups kernels/x86/gemm/avx2_unpacked.h, with a scale per row mask_gemm.c. */
 #include "kernels/formats/int4/format.h"
 #include "kernels/x86/simd/dot.h"
 #include "kernels/x86/gemv/k_slices.h"

@@ -1,11 +1,10 @@
-/* int4 without unpacking (see int2/mask.h): D0 = x.(w & 0F), raw = x.w, S1 = (raw - D0) / 16.
+/* int4 without unpacking (see kernels/formats/int2/mask.h).
  *
- * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 3 vectors of 2 fields in 2 sets: 12 chains of latency 5 on two ports; with groups and EVEX's 32
- * registers 6 of each of 4 tokens.
- * Ports: per vector 1 and, 2 dp, 1 load, 1/3 broadcast, two prefetches a line: 3 operations on three ports
- * are 0.5 cycle per 32 weights at 256 bits, on two 0.375 at 512; loads, 0.39 and 0.28 on three. With groups
- * of columns 1 subtraction, 1 conversion and 1 FMA more for each and 8 or 16 rows. */
+ * `D0 = x.(w & 0F)`, `raw = x.w`, `S1 = (raw - D0) / 16`.
+ * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: three vectors of two fields in two sets are 12 chains, which hide the latency on two ports. With
+ * groups the 32 registers of EVEX hold six for each of four tokens. Each group of 8 or 16 rows takes a
+ * subtraction, a conversion and an FMA more. */
 #include "kernels/formats/int4/format.h"
 #include "kernels/x86/gemv/k_slices.h"
 #include "kernels/x86/simd/dot.h"
@@ -80,7 +79,7 @@ static void run(const struct ulb_gemm *g)
 
 #endif
 
-/* For so many tokens. */
+/* Instructions for some tokens. */
 #define MIX(tokens)                                                                                          \
     {                                                                                                        \
         .loads = 128.0 / ULB_VEC_BITS, .broadcasts = (tokens)*128.0 / ULB_VEC_BITS / VECTORS,                \

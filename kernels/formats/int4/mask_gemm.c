@@ -1,10 +1,8 @@
-/* int4 for 4 tokens at once (kernels/x86/gemm/field_tile.h).
+/* int4 for four tokens at once (kernels/x86/gemm/field_tile.h).
  *
- * 512 bits: sums and layout of int4/mask.c. Registers: 24 accumulators, 4 vectors of activations.
- * Ports: per 3 vectors of weights 3 and, 24 dp on two ports: 0.28 cycle per 32 weights and token. AVX2: those
- * of int4/maddubs.c. Registers: 8 word sums, 2 vectors of nibbles. Ports: per vector shift, 2 and, 8
- * maddubs, 8 add and 2 of widening: 21 operations on three ports are 0.88 cycle per 32 weights and token, on
- * the four of Zen 0.66. */
+ * At 512 bits sums and layout are those of kernels/formats/int4/mask.c: 24 accumulators, four vectors of
+ * activations. With AVX2 they are those of kernels/formats/int4/maddubs.c: eight word sums, two vectors of
+ * nibbles. */
 #include "kernels/formats/int4/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 

@@ -1,7 +1,7 @@
-/* int4 on tiles without unpacking (see int4/mask.c for the sums, kernels/x86/amx/amx.h for the loop).
+/* int4 on AMX tiles without unpacking (sums: kernels/formats/int4/mask.c, loop: kernels/x86/amx/amx.h).
  *
- * |raw| <= 255 * 127 * K < 2^31 up to K = 65,536. Per 64 columns of 32 rows 16 and + store of a line, once
- * for all tokens. */
+ * `|raw| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * Masking takes 16 ANDs and stores of a line for 64 columns of 32 rows, once for all tokens. */
 #include "kernels/formats/int4/format.h"
 #include "kernels/x86/amx/amx.h"
 

@@ -1,13 +1,9 @@
 /* int8 by dot products.
  *
- * Per 4 columns of a tile of 6 vectors: 1 broadcast, 6 loads, 6 dot products.
- * Registers: 6 accumulators of each of 2 tiles side by side, or of a single tile (gamma's) in 2 sets: 12
- * chains of latency 5 on two ports; with groups and EVEX's 32 registers 6 of each of 4 tokens. Two tiles are
- * four streams: Zen 5, memory at 60 to 72 GB/s, 14336x4096 and 4096x4096 at 0.94 to 1.05 of the yardstick,
- * 0.83 to 0.98 with the two streams of one. Ports: the dot products alone are 0.5 cycle per 32 weights at
- * 256 bits; loads and prefetches (every other line) are 8.5 per 6 vectors on three ports, 0.47. At 512 bits
- * the same three decide, 1 + 1/6 + 1/2 per vector: 0.28 (measured 0.38: whole lines do not come at that
- * rate). */
+ * Four columns of a tile of six vectors take one broadcast, six loads, six dot products. Registers: six
+ * accumulators for each of two tiles side by side. A single tile, as for gamma, has two sets. Either way 12
+ * chains hide the latency on two ports. With groups the 32 registers of EVEX hold six for each of four
+ * tokens. Two tiles are four streams, which are faster than the two streams of one tile. */
 #include "kernels/formats/int8/format.h"
 #include "kernels/x86/gemv/k_slices.h"
 #include "kernels/x86/simd/dot.h"
@@ -81,7 +77,7 @@ static void run(const struct ulb_gemm *g)
 
 #endif
 
-/* For so many tokens. */
+/* Instructions for some tokens. */
 #define MIX(tokens)                                                                                          \
     {                                                                                                        \
         .loads = 256.0 / ULB_VEC_BITS, .broadcasts = (tokens)*256.0 / ULB_VEC_BITS / VECTORS,                \

@@ -1,8 +1,6 @@
-/* int8 for several tokens at once (kernels/x86/gemm/field_tile.h); the sums are those of int8/dp.c, the
- * layouts too.
+/* GEMM of int8 (kernels/x86/gemm/field_tile.h). Sums and layouts are those of kernels/formats/int8/dp.c.
  *
- * 512 bits: 24 accumulators, 4 vectors of activations. Ports: per 6 vectors of weights 24 dp on two ports:
- * 0.25 cycle per 32 weights and token. 256 bits: 12 accumulators, 2 vectors of activations: 0.5. */
+ * Registers: at 512 bits 24 accumulators, four vectors of activations; at 256 bits 12 and 2. */
 #include "kernels/formats/int8/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 

@@ -1,11 +1,9 @@
-/* int8 without VNNI: vpmaddubsw needs one unsigned side, so the sign of each weight is moved to its
- * activation.
+/* int8 without VNNI. vpmaddubsw needs one unsigned operand, so that the sign of each weight is moved to its
+ * activation. Every pair of products is widened at once.
  *
- * |w| <= 128 and |x| <= 127, so a pair sums to at most 2 * 128 * 127 = 32,512 and 16 bits never saturate;
- * every pair is widened at once.
- * Registers: 6 accumulators, shared by the streams; with groups 6 for each.
- * Ports: per 32 weights abs, sign, maddubs, madd and add; the first four have two ports on Golden Cove: 2.0
- * cycles. Several tokens: kernels/x86/gemm/avx2_unpacked.h. */
+ * `|w| <= 128`, `|x| <= 127`: a pair is at most `2 * 128 * 127 = 32,512`, so that 16 bits never saturate.
+ * Registers: six accumulators, shared by the streams; with groups 6 for each stream. Several tokens:
+ * kernels/x86/gemm/avx2_unpacked.h. */
 #include "kernels/formats/int8/format.h"
 #include "kernels/x86/gemv/k_slices.h"
 #include "kernels/x86/gemm/avx2_unpacked.h"

@@ -1,6 +1,6 @@
-/* int8 on tiles: whole bytes, multiplied where they lie.
+/* int8 on AMX tiles: whole bytes, multiplied in place.
  *
- * Weights are value + 128. |x.w| <= 255 * 127 * K < 2^31 up to K = 65,536. */
+ * Weights are value + 128: `|x.w| <= 255 * 127 * K < 2^31` up to `K = 65,536`. */
 #include "kernels/formats/int8/format.h"
 #include "kernels/x86/amx/amx.h"
 

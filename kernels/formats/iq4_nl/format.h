@@ -12,7 +12,7 @@ extern const int8_t ulb_iq4_nl_table[16];
 /* As in a file. */
 struct ulb_iq4_nl {
     uint16_t d;     /* half precision */
-    uint8_t qs[16]; /* low nibbles: columns 0-15, high ones: 16-31 */
+    uint8_t qs[16]; /* low nibbles: columns 0-15, high nibbles: 16-31 */
 };
 _Static_assert(sizeof(struct ulb_iq4_nl) == 18, "18 bytes in a file");
 

@@ -1,12 +1,8 @@
-/* IQ4_NL repacked: Q4_0's nibbles, each looked up.
+/* IQ4_NL repacked: the nibbles of Q4_0, each looked up.
  *
- * For dot products the table holds entries + 127: unsigned, |sum| <= 240 * 127 * 32. With AVX2 the entry
- * takes the sign of x beside |x| and every pair is widened at once: 2 * 127 * 127.
- *
- * Ports, per 32 weights at 256 bits: half a shift, and, look-up, dot product; of every block and vector of
- * rows 2 FMA and a conversion: 3.88 on three ports are 1.29 cycles, 1.0 at 512 bits on two. AVX2: half a
- * shift, and, look-up, sign, maddubs, madd, add, a sixth of |x|, and a float addition more: 7.17 on three
- * ports are 2.39 cycles. */
+ * For dot products the table holds entries + 127, which are unsigned. With AVX2 the entry takes the sign of
+ * x, the other operand is |x|, and every pair is widened at once.
+ * `|sum| <= 240 * 127 * 32`; with AVX2 a pair is at most `2 * 127 * 127`. */
 #include "kernels/formats/iq4_nl/format.h"
 #include "kernels/formats/iq4_nl/table.h"
 #include "kernels/x86/codes/codes_lut.h"

@@ -1,10 +1,7 @@
-/* MXFP4 repacked: Q4_0's nibbles, each looked up: entries + 12, so that they are unsigned codes up to 24 for
- * both builds. 16-bit sums: 4 steps of 2 * 24 * 127 are 24,384.
- *
- * Ports, per 32 weights at 256 bits: half a shift, and, look-up, dot product; of every block of 32 columns
- * and vector of rows 2 FMA and 4 operations on exponents (widening, shift, the two limits): 4.25 on three
- * ports are 1.42 cycles. bfloat16 scales would need two operations less, 1.33, and 6 % more bytes from
- * memory. */
+/* MXFP4 repacked: the nibbles of Q4_0, each looked up. The table holds entries + 12, unsigned codes up to 24
+ * for both builds.
+ * 16-bit sums hold 4 steps: `4 * 2 * 24 * 127 = 24,384`.
+ * Scales are exponents. bfloat16 scales would save two operations, but take more bytes. */
 #include "kernels/formats/mxfp4/format.h"
 #include "kernels/formats/mxfp4/table.h"
 #include "kernels/x86/codes/codes_lut.h"

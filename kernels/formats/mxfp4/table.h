@@ -1,4 +1,4 @@
-/* MXFP4's table, E2M1 times 2, as it is multiplied: entries + 12, unsigned codes up to 24. */
+/* The table of MXFP4, E2M1 times 2, as it is multiplied: entries + 12, unsigned codes up to 24. */
 #ifndef ULB_KERNELS_FORMATS_MXFP4_TABLE_H
 #define ULB_KERNELS_FORMATS_MXFP4_TABLE_H
 

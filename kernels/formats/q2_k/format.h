@@ -1,5 +1,5 @@
-/* GGUF's Q2_K: 256 weights in 16 groups of 16, each with a 4-bit scale and a 4-bit minimum, two scales in
- * half precision for all of them, 2-bit codes. */
+/* GGUF's Q2_K: 256 weights of 2 bits in 16 groups of 16. Each group has a 4-bit scale and a 4-bit minimum.
+ * The block has two scales in half precision for them. */
 #ifndef ULB_KERNELS_FORMATS_Q2_K_FORMAT_H
 #define ULB_KERNELS_FORMATS_Q2_K_FORMAT_H
 

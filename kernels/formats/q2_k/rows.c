@@ -1,10 +1,7 @@
-/* Q2_K repacked: four codes a byte, scales and minima of 16 columns, 4 bits each.
+/* Q2_K repacked: four codes a byte. Scales and minima of 16 columns have 4 bits each.
  *
- * Registers: 4 sums, 4 of the slice's block, 3 of a step's own; of 16 the other slice's block and the 4
- * results partly wait in memory. Ports, per 32 weights at 256 bits: 1.75 for masks and dot products, 1.31 for
- * the ends of groups (per vector of rows half a widening, half a shift and half an and, a conversion, an FMA,
- * and what makes floats of sums), 0.36 for minima and d: 3.42 on three ports are 1.14 cycles, 0.86 at 512
- * bits on two. */
+ * Registers: four sums, four of the slice's block, three for a step. If there are 16, part of the other
+ * slice's block and of the four results is kept in memory. */
 #include "kernels/formats/q2_k/format.h"
 #include "kernels/x86/codes/codes.h"
 

@@ -1,5 +1,5 @@
-/* GGUF's Q3_K: 256 weights in 16 groups of 16, each with a signed 6-bit scale, a scale in half precision for
- * all of them, 3-bit codes with zero point 4. */
+/* GGUF's Q3_K: 256 weights in 16 groups of 16, as 3-bit codes with zero point 4. Each group has a signed
+ * 6-bit scale. The block has a scale in half precision for them. */
 #ifndef ULB_KERNELS_FORMATS_Q3_K_FORMAT_H
 #define ULB_KERNELS_FORMATS_Q3_K_FORMAT_H
 
@@ -17,8 +17,8 @@ enum {
 struct ulb_q3_k {
     uint8_t hmask[32]; /* bit 2 of column k: bit k / 32 of byte k % 32 */
     uint8_t qs[64];    /* bits 0 and 1: kernels/codes/two_bit.h */
-    /* Scales with zero point 32. Bits 0-3: groups 0-7 in the low nibbles of bytes 0-7, 8-15 in the high ones;
-     * bits 4-5: of groups i, i + 4, i + 8, i + 12 in byte 8 + i. */
+    /* Scales with zero point 32. Bits 0-3: groups 0-7 in the low nibbles of bytes 0-7, groups 8-15 in the
+     * high nibbles. Bits 4-5: groups i, i + 4, i + 8, i + 12 in byte 8 + i. */
     uint8_t scales[12];
     uint16_t d; /* half precision */
 };

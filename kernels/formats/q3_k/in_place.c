@@ -1,4 +1,4 @@
-/* Q3_K in place: 2 bits and 1; 6-bit scales in 12 bytes. */
+/* Q3_K in place: planes of 2 bits and 1 bit; 6-bit scales in 12 bytes. */
 #include "kernels/formats/q3_k/format.h"
 #include "kernels/x86/gguf_inplace_256.h"
 

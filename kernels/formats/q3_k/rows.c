@@ -1,10 +1,7 @@
-/* Q3_K repacked: eight codes in three bytes, as kernels/formats/int3/mask.c has them, 10 dot products
- * for 8 vectors of rows, and Q6_K's scales.
+/* Q3_K repacked: eight codes in three bytes, as in kernels/formats/int3/mask.c. 10 dot products serve eight
+ * vectors of rows. Scales are as in Q6_K.
  *
- * Registers: 10 sums, 3 of a step's own; block sums and results wait in memory.
- * Ports: per 4 columns of 8 vectors of rows 7 and, 10 dot products; at the end of 16 columns 9 additions, 2
- * shifts and 8 float additions that make floats of sums, and a widening, a conversion and an FMA for each
- * vector: 3.5 operations per 32 weights on three ports are 1.17 cycles, 0.88 at 512 bits on two. */
+ * Registers: 10 sums, three for a step. Block sums and results are kept in memory. */
 #include "kernels/formats/q3_k/format.h"
 #include "kernels/x86/codes/codes.h"
 

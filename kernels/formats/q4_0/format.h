@@ -9,7 +9,7 @@ enum { ULB_Q4_0_COLUMNS = 32, ULB_Q4_0_ZERO_POINT = 8 };
 /* As in a file. */
 struct ulb_q4_0 {
     uint16_t d;     /* half precision */
-    uint8_t qs[16]; /* low nibbles: columns 0-15, high ones: 16-31 */
+    uint8_t qs[16]; /* low nibbles: columns 0-15, high nibbles: 16-31 */
 };
 _Static_assert(sizeof(struct ulb_q4_0) == 18, "18 bytes in a file");
 

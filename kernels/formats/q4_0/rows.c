@@ -1,11 +1,10 @@
-/* Q4_0 repacked: lanes are rows, the two nibbles of a byte two of them.
+/* Q4_0 repacked: lanes are rows, and the two nibbles of a byte are two rows.
  *
- * 16-bit sums: 8 steps of 2 * 15 * 127 are 30,480. |16 S1 + zero point| is at most 17 * 15 * 127 * 32 =
- * 1,036,320. Registers: 6 sums of one block, 6 results (of two rows of tiles side by side 12, in VEX some in
- * memory), 3 of a step's own, a mask.
- * Ports, per 32 weights at 256 bits: half an and, a dot product; of every block and vector of rows a float
- * addition, and a conversion, a multiplication and an FMA on the two ports of dot products: 0.69 cycle. At
- * 512 bits, where the scale multiplies in an FMA that half of the additions are, 0.52 on two ports. */
+ * 16-bit sums hold 8 steps: `8 * 2 * 15 * 127 = 30,480`.
+ * `|16 S1 + zero point| <= 17 * 15 * 127 * 32 = 1,036,320`.
+ * Registers: six sums of one block, six results, three for a step, a mask. Two rows of tiles side by side
+ * have 12 results, in VEX some in memory. At 512 bits the FMA that multiplies by the scale replaces half of
+ * the additions. */
 #include "kernels/formats/q4_0/format.h"
 #include "kernels/x86/codes/codes.h"
 

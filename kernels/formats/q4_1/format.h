@@ -9,7 +9,7 @@ enum { ULB_Q4_1_COLUMNS = 32 };
 /* As in a file. */
 struct ulb_q4_1 {
     uint16_t d, m;  /* half precision */
-    uint8_t qs[16]; /* low nibbles: columns 0-15, high ones: 16-31 */
+    uint8_t qs[16]; /* low nibbles: columns 0-15, high nibbles: 16-31 */
 };
 _Static_assert(sizeof(struct ulb_q4_1) == 20, "20 bytes in a file");
 

@@ -1,8 +1,4 @@
-/* Q4_K in place.
- *
- * Ports, per 32 weights: and, half a shift, vpmaddubsw, a dot product of words, a shuffle that brings its
- * scale into the lanes; of every block 5 that bring scales and minima, taken apart in general registers, into
- * vectors, 1 that adds the two sums up, and 9 for d and what these become: 6.4 on three ports are 2.13. */
+/* Q4_K in place. Scales and minima are separated in general registers and then moved to vectors. */
 #include "kernels/formats/q4_k/format.h"
 #include "kernels/x86/gguf_inplace_256.h"
 

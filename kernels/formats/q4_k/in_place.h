@@ -1,6 +1,6 @@
-/* The kernel of Q4_K and of Q5_K in place. Included at the end of a file that says, as constants, BLOCK, the
- * struct of a block; LAYOUT, LARGEST and MIX (kernels/x86/gguf_inplace_kernel.h); and has a function codes().
- */
+/* Defines the kernel of Q4_K and of Q5_K in place. A file includes this header at its end. The file defines a
+ * function codes() and the constants BLOCK, the struct of a block, and LAYOUT, LARGEST and MIX
+ * (kernels/x86/gguf_inplace_kernel.h). */
 #ifndef ULB_KERNELS_FORMATS_Q4_K_IN_PLACE_H
 #define ULB_KERNELS_FORMATS_Q4_K_IN_PLACE_H
 

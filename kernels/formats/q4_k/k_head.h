@@ -1,5 +1,5 @@
-/* The head of a block of Q4_K and of Q5_K: a scale and a minimum of 6 bits for each of its 8 groups of 32
- * columns (kernels/codes/kquant_scales.h), and in half precision what these are multiples of. */
+/* The head of a block of Q4_K and of Q5_K. Each of its eight groups of 32 columns has a scale and a minimum
+ * of 6 bits (kernels/codes/kquant_scales.h). Their units are in half precision. */
 #ifndef ULB_KERNELS_FORMATS_Q4_K_K_HEAD_H
 #define ULB_KERNELS_FORMATS_Q4_K_K_HEAD_H
 

@@ -1,12 +1,11 @@
-/* Q4_K repacked: Q4_0's codes, with a scale for each group of 32 columns, a byte of it for a row, and minima
- * as dot products of their own.
+/* Q4_K repacked: the codes of Q4_0, a byte scale for each row and group of 32 columns, and minima as separate
+ * dot products.
  *
- * In single precision |scale * sum| <= 63 * 15 * 128 * 32 < 2^22 is exact, the block's sum of 8 rounded; with
- * AVX2 scales multiply 16-bit sums, and the block's is an integer.
- * Registers: 4 sums, 4 of the slice's block, 3 of a step's own, a mask; of 16 the other slice's block and the
- * 4 results partly wait in memory. Ports, per 32 weights at 256 bits: half an and, a dot product; at the end
- * of a group and for each vector of rows a float addition, a widening, a conversion and an FMA, 0.5; for
- * minima and d 0.2: 2.2 on three ports are 0.73 cycle, 0.56 at 512 bits on two. */
+ * In single precision the product of scale and sum is exact; the sum of eight groups is rounded. With AVX2
+ * scales multiply 16-bit sums, and the sum of the block is an integer.
+ * `|scale * sum| <= 63 * 15 * 128 * 32 < 2^22`.
+ * Registers: four sums, four of the slice's block, three for a step, a mask. If there are 16, part of the
+ * other slice's block and of the four results is kept in memory. */
 #include "kernels/formats/q4_k/format.h"
 #include "kernels/x86/codes/codes.h"
 

@@ -1,13 +1,10 @@
-/* Q5_0 repacked: eight codes in five bytes (kernels/pack/block_interleave.c), 12 dot products for 8 vectors
- * of rows.
+/* Q5_0 repacked: eight codes in five bytes (kernels/pack/block_interleave.c). 12 dot products serve eight
+ * vectors of rows.
  *
- * 128 times code 6 and 64 times code 7 exceed what ULB_MAGIC holds, 127 * 32 * 31 * 128 = 16 million fits
- * int32. 16-bit sums: 4 steps of 2 * 31 * 127 are 31,496. Registers: 12 sums, 3 of a step's own, a mask; the
- * other masks and, of 16 registers, the results are in memory.
- * Ports: per 4 columns of 8 vectors of rows 7 and, 12 dot products; at a block's end 15 additions and 7
- * shifts that put three codes together, 8 conversions to floats, and a conversion, a multiplication and an
- * FMA for each vector: 3.22 operations per 32 weights on three ports are 1.07 cycles, 0.82 at 512 bits on
- * two. */
+ * 128 times code 6 and 64 times code 7 exceed the range of ULB_MAGIC, but fit int32.
+ * `127 * 32 * 31 * 128 < 2^24`. 16-bit sums hold 4 steps: `4 * 2 * 31 * 127 = 31,496`.
+ * Registers: 12 sums, three for a step, a mask. The other masks are in memory, with 16 registers the results
+ * too. */
 #include "kernels/formats/q5_0/format.h"
 #include "kernels/x86/codes/codes.h"
 

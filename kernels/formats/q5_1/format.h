@@ -10,7 +10,7 @@ enum { ULB_Q5_1_COLUMNS = 32 };
 struct ulb_q5_1 {
     uint16_t d, m;  /* half precision */
     uint8_t qh[4];  /* bit 4 of column k: bit k, the lowest first */
-    uint8_t qs[16]; /* bits 0-3; low nibbles: columns 0-15, high ones: 16-31 */
+    uint8_t qs[16]; /* bits 0-3; low nibbles: columns 0-15, high nibbles: 16-31 */
 };
 _Static_assert(sizeof(struct ulb_q5_1) == 24, "24 bytes in a file");
 

@@ -1,5 +1,5 @@
-/* GGUF's Q5_K: 256 weights in 8 groups of 32, each with a 6-bit scale and a 6-bit minimum, two scales in half
- * precision for all of them, 5-bit codes. */
+/* GGUF's Q5_K: 256 weights of 5 bits in eight groups of 32. Each group has a 6-bit scale and a 6-bit minimum.
+ * The block has two scales in half precision for them. */
 #ifndef ULB_KERNELS_FORMATS_Q5_K_FORMAT_H
 #define ULB_KERNELS_FORMATS_Q5_K_FORMAT_H
 

@@ -1,5 +1,5 @@
-/* GGUF's Q6_K: 256 weights in 16 groups of 16, each with a signed 8-bit scale, a scale in half precision for
- * all of them, 6-bit codes with zero point 32. */
+/* GGUF's Q6_K: 256 weights in 16 groups of 16, as 6-bit codes with zero point 32. Each group has a signed
+ * 8-bit scale. The block has a scale in half precision for them. */
 #ifndef ULB_KERNELS_FORMATS_Q6_K_FORMAT_H
 #define ULB_KERNELS_FORMATS_Q6_K_FORMAT_H
 
@@ -9,7 +9,8 @@ enum { ULB_Q6_K_COLUMNS = 256, ULB_Q6_K_GROUP = 16, ULB_Q6_K_GROUPS = 16, ULB_Q6
 
 /* As in a file. */
 struct ulb_q6_k {
-    /* Of each 128 columns 64 bytes: bits 0-3 of columns k and k + 64 in the low and high nibble of byte k. */
+    /* 64 bytes for each 128 columns: bits 0-3 of columns k and k + 64 in the low and high nibble of byte
+     * k. */
     uint8_t ql[128];
     uint8_t qh[64]; /* bits 4 and 5: kernels/codes/two_bit.h */
     int8_t scales[16];

@@ -1,12 +1,10 @@
-/* Q6_K repacked: four codes in three bytes (kernels/pack/block_interleave.c), 6 dot products for 4 vectors of
- * rows.
+/* Q6_K repacked: four codes in three bytes (kernels/pack/block_interleave.c). Six dot products serve four
+ * vectors of rows.
  *
- * Scales of 16 columns, 4 steps, are what costs: a widening, a conversion and an FMA each. 16-bit sums: 2
- * steps of 2 * 63 * 128 are 32,256. Registers: 6 sums, 4 of the slice's block, 3 of a step's own, a mask; of
- * 16 the other slice's block and the 4 results partly wait in memory. Ports: per 4 columns of 4 vectors of
- * rows 3 and, 6 dot products, 2.25 operations per 32 weights at 256 bits; at the end of 16 columns 8 that
- * make floats of sums and 12 for scales, 1.25: with d 3.55 on three ports, 1.18 cycles, 0.89 at 512 bits on
- * two. */
+ * The scales of 16 columns, four steps, are the cost: each takes a widening, a conversion and an FMA.
+ * 16-bit sums hold 2 steps: `2 * 2 * 63 * 128 = 32,256`.
+ * Registers: six sums, four of the slice's block, three for a step, a mask. If there are 16, part of the
+ * other slice's block and of the four results is kept in memory. */
 #include "kernels/formats/q6_k/format.h"
 #include "kernels/x86/codes/codes.h"
 

@@ -1,9 +1,8 @@
 /* Q8_0 repacked: bytes are values, 128 too large for dot products.
  *
- * |sum| <= 255 * 127 * 32 = 1,036,320. With AVX2 every pair is widened at once; several tokens are
- * kernels/x86/gemm/block_unpacked_avx2.h. Registers: 6 sums, 6 results, 2 of a step's own. Ports, per 32
- * weights at 256 bits: a dot product, and of every block and vector of rows a conversion, a multiplication
- * and an FMA on the same two ports: 0.69 cycle. At 512 bits loads decide, 0.39. */
+ * `|sum| <= 255 * 127 * 32 = 1,036,320`.
+ * With AVX2 every pair is widened at once, and several tokens use kernels/x86/gemm/block_unpacked_avx2.h.
+ * Registers: six sums, six results, two for a step. At 512 bits loads are the limit. */
 #include "kernels/formats/q8_0/format.h"
 #include "kernels/x86/codes/codes.h"
 

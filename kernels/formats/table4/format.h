@@ -1,6 +1,6 @@
-/* 4-bit codes that stand for real numbers, a scale in single precision per 64 columns: NF4, whose levels are
- * quantiles of a normal distribution (QLoRA, arXiv 2305.14314, appendix E), and FP4 with a sign, two bits of
- * exponent and one of mantissa. */
+/* 4-bit codes of a codebook, with a scale in single precision per 64 columns. The levels of NF4 are quantiles
+ * of a normal distribution (QLoRA, arXiv 2305.14314, appendix E). FP4 has a sign, two bits of exponent and
+ * one of mantissa. */
 #ifndef ULB_KERNELS_FORMATS_TABLE4_FORMAT_H
 #define ULB_KERNELS_FORMATS_TABLE4_FORMAT_H
 
@@ -37,7 +37,7 @@ _Static_assert(sizeof(struct ulb_table4) == 36, "4.5 bits per weight");
     X(0.5626170039176941f)                                                                                   \
     X(0.7229568362236023f)                                                                                   \
     X(1.0f)
-/* 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, of 6. */
+/* 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, divided by 6. */
 #define ULB_FP4_LEVELS(X)                                                                                    \
     X(0.0f)                                                                                                  \
     X(1.0f / 12)                                                                                             \
@@ -56,13 +56,14 @@ _Static_assert(sizeof(struct ulb_table4) == 36, "4.5 bits per weight");
     X(-2.0f / 3)                                                                                             \
     X(-1.0f)
 
-/* Integer sums take a level for the nearest integer, of so many to 1: FP4's are exact, NF4's within 2^-12, a
- * sixteenth of what int8 activations are rounded by. Two parts of 6 bits fit 16-bit sums twice. */
+/* Integer sums use the nearest integer to level * one. The levels of FP4 are exact. The levels of NF4 are
+ * within 2^-12, a sixteenth of the rounding of int8 activations. Two parts of 6 bits fit 16-bit sums
+ * twice. */
 enum { ULB_NF4_ONE = 2047, ULB_FP4_ONE = 12 };
 #define ULB_LEVEL_INTEGER(level, one) ((int16_t)((level) * (one) + ((level) < 0 ? -0.5f : 0.5f)))
 
-/* Rows interleaved, 64 or for 512-bit vectors 128: one plane of kernels/x86/gemv/planes.h, then the scales.
- */
+/* Interleaved rows, 64 or for 512-bit vectors 128: one plane of kernels/x86/gemv/planes.h, then the
+ * scales. */
 #define ULB_TABLE4_DECLARE(of)                                                                               \
     extern const struct ulb_format ulb_##of;                                                                 \
     extern const struct ulb_layout ulb_##of##_rows, ulb_##of##_plane_64, ulb_##of##_plane_128;

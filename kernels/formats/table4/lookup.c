@@ -1,14 +1,12 @@
-/* Levels looked up as integers (format.h) and multiplied with int8 activations. These have a zero point, as
- * those of the other weight-only formats: with the sums of rows it costs an FMA a row.
+/* Levels looked up as integers (format.h) and multiplied with int8 activations. The activations have a zero
+ * point, as in the other weight-only formats. With the sums of rows it costs one FMA for each row.
  *
- * A level's integer and an origin are an unsigned code: FP4's up to 24 in one look-up, NF4's of 12 bits in
- * two of 6 each. Sums of a group: |x.code| <= 127 * 4095 * 64 < 2^26. With AVX2 a word holds two steps, 2 * 2
- * * 63 * 127 = 32,004; vpmaddwd by 64 and 1 then joins the parts. (Parts of 7 bits would have to be widened
- * at every step: 10 % slower.)
- *
- * Ports per 32 weights at 256 bits and n look-ups: half a load, half a shift, an and, n vpshufb; n dot
- * products in 8 chains; or n vpmaddubsw, n additions, n/2 vpmaddwd. With the ends of groups FP4 1.2
- * and NF4 1.9 cycles on three ports, 0.9 and 1.5 on two of 512 bits; AVX2 1.3 and 2.2 on four. */
+ * The integer of a level plus an origin is an unsigned code. FP4's codes, up to 24, take one look-up. NF4's
+ * codes of 12 bits take two of 6 bits each.
+ * Sums of a group: `|x.code| <= 127 * 4095 * 64 < 2^26`.
+ * With AVX2 a word holds two steps, and vpmaddwd by 64 and 1 then joins the parts. Parts of 7 bits would have
+ * to be widened at every step, which is slower.
+ * `2 * 2 * 63 * 127 = 32,004`. */
 #include "kernels/formats/affine/grouped_gemm.h"
 #include "kernels/formats/table4/format.h"
 
@@ -94,7 +92,7 @@ static inline __attribute__((always_inline)) void add_steps(const struct code_pa
 
 #endif
 
-/* sums[2 * vectors] of so many vectors of bytes; asks for as many bytes ahead of next. */
+/* sums[2 * vectors] of some vectors of bytes. asks: whether to prefetch as many bytes ahead of next. */
 static inline __attribute__((always_inline)) void sum_vectors(const struct code_parts *parts,
                                                               const uint8_t *w, const uint8_t *next,
                                                               const int8_t *x, size_t steps, size_t vectors,
@@ -127,9 +125,9 @@ static inline __attribute__((always_inline)) void sum_vectors(const struct code_
     }
 }
 
-/* As many vectors of bytes at a time as keep their sums in registers, of each slice in turn. A pass that
- * reads every other line asks for lines in the order of memory all the same (0.90 -> 0.94 of the yardstick,
- * Zen 3): at its end they are near bytes ahead. */
+/* A pass takes as many vectors of bytes as keep their sums in registers, for each slice in turn. A pass that
+ * reads every other line still prefetches lines in the order of memory. At its end they are `near` bytes
+ * ahead. */
 static inline __attribute__((always_inline)) void sum_levels(const struct code_parts *parts,
                                                              const struct ulb_plane_groups *groups,
                                                              size_t steps, struct ulb_line_prefetch hint,

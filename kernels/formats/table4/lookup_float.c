@@ -1,9 +1,6 @@
-/* Levels looked up in registers and multiplied in single precision with activations in single precision or
- * bfloat16 (kernels/x86/gemv/weight_only_lut.h).
- *
- * Ports per 32 weights: 512 bits: a shift, a look-up and an FMA for each 16 weights, 3 cycles on two ports;
- * 256 bits: 4 look-ups of bytes and 8 unpackings on two ports, 6 cycles. (Two vpermps of 8 entries each and
- * a blend took 1.9 times as long on Zen 3.) */
+/* Levels looked up in registers and multiplied in single precision, with activations in single precision or
+ * bfloat16 (kernels/x86/gemv/weight_only_lut.h). At 256 bits bytes are looked up: two vpermps of eight
+ * entries and a blend are slower. */
 #include "kernels/formats/table4/format.h"
 #include "kernels/x86/gemm/weight_only.h"
 

@@ -5,8 +5,8 @@
 #include "kernels/formats/tern1_6/format.h"
 #include "kernels/x86/simd/vec.h"
 
-/* sums[i] = (3 sums[i] - sums[i + 1]) / 256, in two parts because the numerator is beyond 32 bits: that of
- * the quotients by 256, and that of the remainders, which divides without remainder too. */
+/* sums[i] = (3 sums[i] - sums[i + 1]) / 256. The numerator exceeds 32 bits. It is therefore computed in two
+ * parts, from quotients by 256 and from remainders; the second part divides without remainder too. */
 static inline __attribute__((always_inline)) void ulb_digit_sums(ulb_vec *sums)
 {
     ulb_vec low = ulb_all32(255);

@@ -29,7 +29,7 @@ static unsigned number_of_signed_fraction(uint8_t byte)
     return number_of_fraction(byte ^ 0x80);
 }
 
-/* 64 d0 + n where n < 64, behind them the 17 other n of each d0. */
+/* Code 64 d0 + n if n < 64. After these codes come the 17 other n of each d0. */
 static uint8_t table_code_of(unsigned number)
 {
     unsigned d0 = number / 81, n = number % 81;
@@ -42,7 +42,7 @@ static unsigned number_of_table_code(uint8_t byte)
     return byte < 192 ? byte / 64 * 81 + byte % 64u : rest / 17 * 81 + 64 + rest % 17;
 }
 
-/* Packs a tile of 5 * lanes rows and cols columns; the five digits of a byte are rows lanes apart. */
+/* Packs a tile of 5 * lanes rows and cols columns. The five digits of a byte are rows `lanes` apart. */
 static void pack(uint8_t (*encode)(unsigned), unsigned lanes, unsigned cols, const int16_t *values,
                  size_t stride, uint8_t *tile)
 {

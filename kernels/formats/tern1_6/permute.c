@@ -1,16 +1,13 @@
-/* tern1.6 by tables of 64 entries: vpermb looks a byte up by its low six bits.
+/* tern1.6 by tables of 64 entries: vpermb looks up a byte by its low six bits.
  *
- * 243 codes are three times 64 and a rest: with n = 27 d1 + 9 d2 + 3 d3 + d4, codes with n < 64 are 64 d0 +
- * n, so that one table of the low six bits gives the digits d1 to d4 as four fields of two bits, whatever d0;
- * the other 51 codes are 192 and above, and two more tables, applied to bytes >= 192 alone, give their fields
- * and the sum 64 d0 + n that the byte itself is elsewhere. From there on as in int2/mask.h: the fields'
- * dot products, masked in place, and that of the sum, from which S0 = (D - 27 S1 - 9 S2 - 3 S3 - S4) / 64.
- * |D| <= 208 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 5 accumulators in 2 sets: 10 chains of latency 5 on two ports; or 5 for each of 4 tokens, for
- * which a byte is taken apart once.
- * Ports: per vector of 320 weights 3 permute and 1 compare on one port, 3 and, 5 dp on two, 1 load, 1
- * broadcast: 12 operations are 0.6 cycle per 32 weights (0.8 for the sequence without VBMI), for 4 tokens 27,
- * 0.34 cycle for each. */
+ * 243 codes are three times 64 and a rest. With n = 27 d1 + 9 d2 + 3 d3 + d4, codes with n < 64 are 64 d0 +
+ * n. One table of the low six bits then gives the digits d1 to d4 as four fields of two bits, whatever d0.
+ * The other 51 codes are 192 and above. Two more tables, applied to bytes >= 192 only, give their fields and
+ * the sum 64 d0 + n. For other codes the byte itself is that sum. The rest is as in
+ * kernels/formats/int2/mask.h: dot products of the fields, masked in place, and of the sum.
+ * `S0 = (D - 27 S1 - 9 S2 - 3 S3 - S4) / 64`. `|D| <= 208 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: five accumulators in two sets are 10 chains, which hide the latency on two ports. Several tokens
+ * have five accumulators for each of four tokens and unpack a byte once. */
 #include "kernels/formats/tern1_6/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 
@@ -28,7 +25,7 @@ static const struct ulb_k_loop k_loop = {.step_bytes = ULB_VEC_BYTES,
 
 /* Digits of n, d4 in the lowest field. */
 #define FIELDS(n) ((n) / 27 << 6 | (n) / 9 % 3 << 4 | (n) / 3 % 3 << 2 | (n) % 3)
-/* Of the rest, in order of codes: n from 64 to 80 for d0 = 0, 1, 2; entries behind them are of no code. */
+/* The rest, in order of codes: n from 64 to 80 for d0 = 0, 1, 2. Later entries belong to no code. */
 #define REST_N(i)      (64 + (i) % 17)
 #define REST_FIELDS(i) FIELDS(REST_N(i))
 #define REST_SUM(i)    (64 * ((i) / 17 % 3) + REST_N(i))
@@ -126,7 +123,7 @@ static inline ulb_vec three_times(ulb_vec v)
     return ulb_add32(v, ulb_add32(v, v));
 }
 
-/* Sums of operands to those of digits, d0 first. */
+/* Turns sums of operands into sums of digits, d0 first. */
 static inline void separate(ulb_vec *sums)
 {
     ulb_separate_fields(sums, 4, 2);

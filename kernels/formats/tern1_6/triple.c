@@ -1,12 +1,12 @@
 /* tern1.6 without digits.
  *
- * A byte is a base-3 fraction of 256. With x0 the byte and x(i+1) = 3 x(i) mod 256, digit i is what x(i+1)
- * lost: 256 d(i) = 3 x(i) - x(i+1). So the digits are never taken apart: with D(i) the dot product of x(i),
- * the sum of digit i is S(i) = (3 D(i) - D(i+1)) / 256.
- * |D| <= 255 * 127 * K < 2^31 up to K = 65,536; 256 S is beyond 32 bits, see ulb_digit_sums().
- * Registers: 6 accumulators in 2 sets: 12 chains of latency 5 on two ports.
- * Ports: per vector of 160 or 320 weights 10 add, 6 dp, 1 load, 1 broadcast: 16 operations on three ports are
- * 1.07 cycles per 32 weights at 256 bits, on two 0.8 at 512. */
+ * A byte is a base-3 fraction of 256. x0 is the byte, and x(i+1) = 3 x(i) mod 256. Digit i is the overflow of
+ * the tripling:
+ * `256 d(i) = 3 x(i) - x(i+1)`.
+ * Digits are therefore never extracted. With D(i) the dot product of x(i), the sum of digit i is
+ * `S(i) = (3 D(i) - D(i+1)) / 256`. `|D| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
+ * 256 S exceeds 32 bits, see ulb_digit_sums(). Registers: six accumulators in two sets are 12 chains, which
+ * hide the latency on two ports. */
 #include "kernels/formats/tern1_6/digits.h"
 #include "kernels/formats/tern1_6/format.h"
 #include "kernels/x86/gemv/k_slices.h"

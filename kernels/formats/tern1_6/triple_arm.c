@@ -1,10 +1,10 @@
 /* tern1.6 without digits (see triple.c) by signed dot products.
  *
- * Bytes are stored ^ 0x80: as signed bytes 128 less, which tripling modulo 256 keeps (3 * 128 = 256 + 128),
- * so that D'(i) = D(i) - 128 sum(x) and (3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x): the sum of the values.
- * |D'| <= 128 * 127 * K < 2^31 up to K = 65,536; the numerator takes 64 bits, once per row.
- * Registers: 6 accumulators for each of two slices. Ports per 32 weights at 128 bits: 2.4 sdot, 4 add: 6.4
- * operations on four pipes are 1.6 cycles. */
+ * Bytes are stored ^ 0x80: as signed bytes they are 128 too small. Tripling modulo 256 keeps that, since 3 *
+ * 128 = 256 + 128. The dot products of the signed bytes therefore give the sum of the values.
+ * `D'(i) = D(i) - 128 sum(x)`, `(3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x)`.
+ * `|D'| <= 128 * 127 * K < 2^31` up to `K = 65,536`.
+ * The numerator takes 64 bits, once per row. Registers: six accumulators for each of two slices. */
 #include "kernels/formats/tern1_6/format.h"
 
 #define PLANES      (ULB_TERN1_6_DIGITS + 1)

@@ -1,14 +1,13 @@
 /* tern1.6 without digits and without VNNI (see triple.c).
  *
- * vpmaddubsw takes |x| as its unsigned side and the byte minus 128, times the sign of x, as its signed one:
- * tripling modulo 256 leaves 128 where it is (3 * 128 = 256 + 128) and the sign too, so that both are applied
- * to the first byte alone. No byte is -128 (no x(i) is 0), so the sign never overflows and pairs sum to at
- * most 2 * 127 * 127 = 32,258: 16 bits never saturate, and every pair is widened at once.
- * With D'(i) = D(i) - 128 sum(x), (3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x): the sum of the values.
- * |D'| <= 127 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 6 accumulators, shared by the streams.
- * Ports: per vector of 160 weights 1 abs, 1 sign, 10 add, 6 maddubs, 6 madd, 6 add: 30 operations on three
- * ports are 2.0 cycles per 32 weights. Several tokens: kernels/x86/gemm/avx2_unpacked.h. */
+ * The unsigned operand of vpmaddubsw is |x|. The signed operand is the byte minus 128, times the sign of x.
+ * Tripling modulo 256 keeps the 128 (3 * 128 = 256 + 128) and the sign, so that both are applied to the first
+ * byte only. No byte is -128, because no x(i) is 0, so that the sign never overflows. Every pair is widened
+ * at once.
+ * A pair is at most `2 * 127 * 127 = 32,258`: 16 bits never saturate.
+ * `D'(i) = D(i) - 128 sum(x)`, `(3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x)`, the sum of the values.
+ * `|D'| <= 127 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: six accumulators, shared by the streams. Several tokens: kernels/x86/gemm/avx2_unpacked.h. */
 #include "kernels/formats/tern1_6/digits.h"
 #include "kernels/formats/tern1_6/format.h"
 #include "kernels/x86/gemm/avx2_unpacked.h"

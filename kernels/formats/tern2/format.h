@@ -1,4 +1,4 @@
-/* tern2: values -1, 0, 1 in fields of two bits, one scale per row; the code is value + 1, 3 is never used. */
+/* tern2: values -1, 0, 1 in fields of two bits, one scale per row. The code is value + 1; 3 is never used. */
 #ifndef ULB_KERNELS_FORMATS_TERN2_FORMAT_H
 #define ULB_KERNELS_FORMATS_TERN2_FORMAT_H
 

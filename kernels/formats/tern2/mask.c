@@ -1,4 +1,4 @@
-/* tern2 by masked dot products: see int2/mask.h; its codes are fields of two bits as those of int2. */
+/* tern2 by masked dot products: see kernels/formats/int2/mask.h. Codes are fields of two bits, as in int2. */
 #include "kernels/formats/tern2/format.h"
 #include "kernels/formats/int2/mask.h"
 

@@ -1,4 +1,4 @@
-/* tern2 without unpacking (see arm/fields.h): its codes are fields of two bits as those of int2. */
+/* tern2 without unpacking (see kernels/arm/gemv/fields.h). Codes are fields of two bits, as in int2. */
 #include "kernels/formats/tern2/format.h"
 
 #define LAYOUT     ulb_tern2

@@ -1,16 +1,11 @@
-/* TL1 by dot products: vpshufb looks the code of either column of an index up, once for all tokens of a
- * register tile, and no sums are built or read beside the weights, as in table.c: Zen 5, 4096x4096,
- * cold, 2 threads, 0.99 of the yardstick in place of 0.94, and at 512 bits 2 times as many tokens for 4, 2.3
- * for 16.
+/* TL1 by dot products. vpshufb looks up the code of either column of an index, once for all tokens of a
+ * register tile. Unlike table.c, it builds no tables of sums, and reads nothing besides the weights.
  *
- * Codes add to one accumulator for both columns: |sum| <= 2 * 128 * K < 2^31 up to K = 65,536. Lossless:
- * integers up to the row's scale. Three slices are as many streams as it takes: Zen 5, memory at 65 to 75
- * GB/s, 4096x4096 at 0.90 of the yardstick in place of 0.76 with two and 0.58 with one; four, at 0.92, are
- * 1.2 times slower for 2 and 3 tokens, with 4 streams of activations each.
- * Registers: 2 accumulators for each of 4 tokens, in EVEX twice as many, weights, indices, codes,
- * activations, 2 tables, a mask. Ports: per 128 or 256 weights 2 and, shift, 4 vpshufb, 4 dp for each token:
- * 11 are 0.92 cycle per 32 weights on three ports (vpshufb on two of them, dp on two), 0.69 on two at 512
- * bits; for 4 tokens 0.50 for each (dp on two ports) and 0.36. */
+ * Codes of both columns add to one accumulator. Results are lossless: integers up to the row's scale.
+ * `|sum| <= 2 * 128 * K < 2^31` up to `K = 65,536`.
+ * Three slices suffice as streams. Four would slow down 2 and 3 tokens, with four streams of activations for
+ * each. Registers: two accumulators for each of four tokens, in EVEX twice as many. The others hold weights,
+ * indices, codes, activations, two tables and a mask. */
 #include "kernels/formats/tl1/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 
@@ -23,7 +18,7 @@
 enum {
     COLUMNS = ULB_TL1_COLUMNS,
     SLICES = ULB_TL1_APART_SLICES,
-    VECTORS = 2, /* of rows: those of low and of high nibbles */
+    VECTORS = 2, /* vectors of rows: low nibbles and high nibbles */
     TOKENS = 4,
     SUMS_MAX = ULB_BY_ENCODING(8, 16),
     SETS = ULB_BY_ENCODING(4, 6), /* of accumulators, of one token: chains enough for the latency of dp */
@@ -44,12 +39,12 @@ static inline __attribute__((always_inline)) void add(const uint8_t *w, struct u
                                                       unsigned tokens, size_t i, ulb_vec *sums)
 {
     ulb_vec packed = ulb_load(w);
-    /* Else GCC loads it for each nibble. */
+    /* Keeps the vector in a register: GCC would load it for each nibble. */
     __asm__("" : "+" ULB_REGISTER(packed));
     ULB_UNROLL(2)
     for (size_t v = 0; v < VECTORS; v++) {
         const ulb_vec index = ulb_and(v ? ulb_shr16(packed, 4) : packed, ulb_all8(0x0F));
-        /* Of 16 registers none is left to keep activations for the other nibbles. */
+        /* 16 registers leave none to keep the activations for the other nibbles. */
         if (ULB_BY_ENCODING(true, false))
             __asm__("" : "+r"(x.at));
         ULB_UNROLL(2)
@@ -109,7 +104,7 @@ static void run(const struct ulb_gemm *g)
     ulb_run_tokens(&cfg, g);
 }
 
-/* Per vector of so many steps of 32 weights. */
+/* Per vector of some steps of 32 weights. */
 #define STEP (ULB_VEC_BYTES / 8.0)
 #define MIX(tokens, chains_)                                                                                 \
     {                                                                                                        \

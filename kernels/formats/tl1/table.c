@@ -1,5 +1,5 @@
-/* TL1 by exact tables (see kernels/codes/lut4.h): entry n is (n / 3) x0 + (n % 3) x1, the two weights'
- * codes times their activations, so that the zero point is 1 and |v| <= 4 * 127 as for bits. Lossless:
+/* TL1 by exact tables (see kernels/codes/lut4.h). Entry n is (n / 3) x0 + (n % 3) x1: the codes of two
+ * weights times their activations. The zero point is 1, and |v| <= 4 * 127 as for bits. Results are lossless:
  * integers up to the row's scale. */
 #include "kernels/formats/tl1/format.h"
 #include "kernels/codes/lut4.h"

@@ -73,9 +73,9 @@ const struct ulb_layout ulb_tl2_rows = {.name = "rows",
                                         .tile_bytes = ULB_TL2_BURST / 2 + 1,
                                         .kind = ULB_LAYOUT_TILES,
                                         .tiles = {.pack = pack_rows, .unpack = unpack_rows}};
-/* most_tiles: side by side in a slice. Tables of four slices of 16 are 16 KiB and stay in L1. Those of 44, 44
- * KiB, come from L2, but 128 rows read them at once, and all of 4224 columns are one pass of longer streams,
- * whose sums do not wait in y: Zen 5, cold, 4096x4096, 0.86 -> 0.91 of the yardstick. */
+/* most_tiles: tiles side by side in a slice. The tables of short slices stay in L1. The tables of long slices
+ * come from L2, but 128 rows read them at once. All 4224 columns are then one pass of longer streams, whose
+ * sums are not kept in y. */
 #define PLANES(rows, most_tiles)                                                                             \
     static void pack_##rows(const int16_t *values, size_t stride, uint8_t *tile)                             \
     {                                                                                                        \
@@ -108,7 +108,7 @@ enum {
     FIVES_APART = 4 /* columns of an index */
 };
 
-/* Where a bit of index i is in each of its bytes: the vector, and the bit there. */
+/* Place of a bit of index i in each of its bytes: the vector, and the bit in it. */
 static unsigned fives_vector(unsigned i, unsigned bit, unsigned *at)
 {
     static const unsigned vectors[3][5] = {{0, 0, 0, 1, 1}, {2, 2, 2, 3, 3}, {4, 4, 4, 1, 3}};

@@ -1,17 +1,14 @@
-/* TL2 by a table of its indices: vpermb turns an index into the codes of one of its columns, looked up once
- * for all tokens of a register tile. vpermb ignores the high two bits of its index, and one more where a
- * table has its 32 entries twice: five vectors of weights are indices as they are, and their high bits are
- * three more.
+/* TL2 by a table of its indices. vpermb turns an index into the code of one of its columns, once for all
+ * tokens of a register tile. vpermb ignores the high two bits of its index, and a third if a table repeats
+ * its 32 entries. Five vectors of weights are therefore indices in place, and their high bits are three more
+ * vectors of indices.
  *
- * Codes add to one accumulator for all three columns: |sum| <= 2 * 128 * K < 2^31 up to K = 65,536. Lossless:
- * integers up to the row's scale. No sums are built or read beside the weights, as in table.c: Zen 5,
- * 4096x4096, cold, 2 threads, 0.98 of the yardstick in place of 0.89, and 2.2 times as many tokens for 4 and
- * for 16. Three slices are streams enough: with memory at 65 to 75 GB/s 0.88 in place of 0.79 with two, as
- * with four, which are 1.05 times slower for 4 and more tokens.
- * Registers: 4 accumulators for each of 4 tokens, of one token for each column, 4 vectors of activations, 4
- * indices and what is left of 5 vectors of weights, a table, 1 of codes. Ports: per 192 weights 1.4
- * operations for the index, 3 permute on one port, 3 dp for each token on two: 7.4 are 0.61 cycle per 32
- * weights (0.77 for tables of sums), for 4 tokens 0.34 for each. */
+ * Codes of all three columns add to one accumulator. Results are lossless: integers up to the row's scale.
+ * `|sum| <= 2 * 128 * K < 2^31` up to `K = 65,536`.
+ * Unlike table.c, it builds no tables of sums, and reads nothing besides the weights. Three slices suffice as
+ * streams. Registers: four accumulators for each of four tokens, or of one token for each column. The others
+ * hold four vectors of activations, four indices, the rest of five vectors of weights, a table, and a vector
+ * of codes. */
 #include "kernels/formats/tl2/format.h"
 #include "kernels/x86/gemm/field_tile.h"
 
@@ -29,7 +26,7 @@ enum {
     FAR = 3072
 };
 
-/* Codes, values + 1, by the index with its sign as bit 4; entries 14 and 15 do not occur. n: see ulb_tl2. */
+/* Codes, values + 1, by the index with its sign as bit 4. Entries 14 and 15 do not occur. n: see ulb_tl2. */
 #define NUMBER(i)     ((i) % 32 < 16 ? 13 + (i) % 16 : 13 + 27 - (i) % 16)
 #define CODE(c, i)    (c == 0 ? NUMBER(i) / 9 % 3 : c == 1 ? NUMBER(i) / 3 % 3 : NUMBER(i) % 3)
 #define FOUR(c, i)    CODE(c, i), CODE(c, i + 1), CODE(c, i + 2), CODE(c, i + 3)
@@ -44,7 +41,7 @@ static const _Alignas(64) uint8_t tables[COLUMNS][ULB_VEC_BYTES] = {TABLE(0), TA
 /* bits of the first, the others of the second. */
 static inline ulb_vec merge(ulb_vec first, ulb_vec second, int bits)
 {
-    /* 0xE4: the first operand where the third has a 1, else the second; the first is lost. */
+    /* 0xE4: the first operand if the third has a 1, otherwise the second. The first is overwritten. */
     return _mm512_ternarylogic_epi32(first, second, ulb_all8(bits), 0xE4);
 }
 
@@ -69,9 +66,9 @@ static inline unsigned sets_of(unsigned tokens)
     return tokens == 1 ? COLUMNS : tokens == 2 ? 2 : 1;
 }
 
-/* sums[sets][tokens][blocks] += products of the indices of half of a step's columns, x: of these. Asks for
- * the lines ahead of some of the step's, from line on: beside the look-ups, see kernels/x86/gemv/k_slices.h.
- */
+/* sums[sets][tokens][blocks] += products of the indices of half of a step's columns, with activations x.
+ * Prefetches ahead of some lines of the step, from `line`; prefetches stand next to look-ups, see
+ * kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void add(const ulb_vec index[BLOCKS], struct ulb_tokens_x x,
                                                       unsigned tokens, const uint8_t *w, size_t line,
                                                       struct ulb_prefetch_setting prefetch, ulb_vec *sums)

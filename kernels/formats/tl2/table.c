@@ -1,15 +1,14 @@
-/* TL2 by exact tables of signed parts, no multiplication.
+/* TL2 by exact tables of signed parts, without multiplication.
  *
- * For each 3 columns a table holds v = w0 x0 + w1 x1 + w2 x2 of the 14 indices, |v| <= 381, as v = low + 27
- * high with |low| <= 13 and |high| <= 14, so that a negative index negates both parts: vpsignb by the byte of
- * signs, shifted so that the index's own bit leads, and made odd lest it be zero; at 512 bits, which have no
- * vpsignb, a mask of that bit and a masked subtraction from zero. Bytes add safely for the 8 look-ups of a
- * tile (112), vpmaddubsw by (1, 27) joins them into 16 bits, safe for 10 tiles (10 * 8 * 381 = 30,480), of
- * which 8 are taken: two of each address stream. Lossless: integers up to the row's scale.
- * Registers: 4 byte sums, 4 word sums, 6 of a step's own.
- * Ports: per 64 rows of 3 columns and, shift, and; 2 (shift, or) of signs; 4 look-ups, 4 signs, 4 add: 19
- * operations, and 12 of joining per 8: 20.5 on three ports are 1.14 cycles per 32 weights. At 512 bits, per
- * 128 rows, 2 masks in the place of (shift, or): 18.5 on two ports 0.77. */
+ * A table for three columns holds v = w0 x0 + w1 x1 + w2 x2 for the 14 indices, as v = low + 27 high.
+ * `|v| <= 381`, `|low| <= 13`, `|high| <= 14`.
+ * A negative index negates both parts. vpsignb uses the byte of signs, shifted so that the index's own bit
+ * leads, and made odd, because a zero would clear the parts. 512 bits have no vpsignb: a mask of that bit
+ * selects a subtraction from zero. Bytes hold the eight look-ups of a tile. vpmaddubsw by (1, 27) joins them
+ * into 16 bits, which hold 10 tiles. Eight tiles are used, two of each address stream. Results are lossless:
+ * integers up to the row's scale.
+ * `8 * 14 = 112 < 2^7`; `10 * 8 * 381 = 30,480 < 2^15`.
+ * Registers: four byte sums, four word sums, six for a step. */
 #include "kernels/formats/tl2/format.h"
 #include "kernels/lut.h"
 #include "kernels/microkernel.h"
@@ -32,14 +31,14 @@ enum {
     INDEX_BYTES = 32, /* of a table */
     TABLE_BYTES = ULB_TL2_BURST * INDEX_BYTES,
     RADIX = 27,
-    TILES = 2, /* of a stream in turn */
+    TILES = 2, /* tiles of a stream before the next stream */
     LANE = 16, /* bytes */
     PREFETCH = 1280
 };
 
 /* Entries of one table, low parts, then high parts. Entry n is v of n + 13 = 9 (w0 + 1) + 3 (w1 + 1) + (w2 +
- * 1), a sum of two pairs: columns 0 and 1, columns 1 and 2 without 1. Entries 14 and 15, whose indices do not
- * occur, are 0. */
+ * 1). It is a sum of two pairs: columns 0 and 1, and columns 1 and 2 without 1. Entries 14 and 15, whose
+ * indices do not occur, are 0. */
 static inline void build_table(const int8_t *x, uint8_t *table)
 {
     static const int8_t weights[2][32] = {
@@ -54,7 +53,7 @@ static inline void build_table(const int8_t *x, uint8_t *table)
         __m256i products = _mm256_sign_epi8(_mm256_set1_epi16(two), of_two);
         v = _mm256_add_epi16(v, _mm256_maddubs_epi16(_mm256_set1_epi8(1), products));
     }
-    /* v * 1214 / 2^15, rounded, is v / 27 to the nearest for all |v| <= 381. */
+    /* v * 1214 / 2^15, rounded, is v / 27, rounded to the nearest, for all |v| <= 381. */
     __m256i high = _mm256_mulhrs_epi16(v, _mm256_set1_epi16(1214));
     __m256i low = _mm256_sub_epi16(v, _mm256_mullo_epi16(high, _mm256_set1_epi16(RADIX)));
     _mm256_storeu_si256((__m256i *)table, _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xD8));
@@ -121,7 +120,7 @@ static inline __attribute__((always_inline)) void add_index(int i, const uint8_t
               [signs1] REGISTER(at[1]), [nibble] REGISTER(ulb_all8(0x0F)) NEGATIVE_IN);
 }
 
-/* 16-bit sums of half of the rows += their byte sums, as unpacking leaves them: of every 16 rows the first 8
+/* 16-bit sums of half of the rows += their byte sums, in the order of unpacking: of every 16 rows the first 8
  * and the last 8. */
 static inline void join(ulb_vec low, ulb_vec high, ulb_vec words[2])
 {
@@ -181,8 +180,7 @@ static inline __attribute__((always_inline)) void add_tiles(const struct ulb_til
                  tables + (slice * tiles->steps + at) * TABLE_BYTES, prefetch, words);
 }
 
-/* By a caller's setting slices are laid out one after the other: see ulb_k_chunk_slices in
- * kernels/x86/gemv/k_slices.h. */
+/* With a tuned setting slices are unrolled: see ulb_k_chunk_slices() in kernels/x86/gemv/k_slices.h. */
 static inline __attribute__((always_inline)) void add_slices(const struct ulb_tiles *tiles,
                                                              struct ulb_prefetch_setting prefetch,
                                                              const uint8_t *tables, size_t s, size_t end,
@@ -219,8 +217,8 @@ static inline void sum(const struct ulb_tiles *tiles, const uint8_t *tables, int
     ULB_SPECIALISE_PREFETCH(*tiles->prefetch, sum_as(prefetch, tiles, tables, sums));
 }
 
-/* Rows from the order of words: those of half of the rows come as two vectors, of which one has the first,
- * the other the last 8 of every 16 rows. */
+/* Rows from the order of words. Half of the rows are two vectors: one has the first eight of every 16 rows,
+ * the other the last 8. */
 static inline void dots_of_sums(const int32_t *sums, int32_t *dots)
 {
     enum { EIGHTS = ROWS / 8, OF_VECTOR = EIGHTS / 4 };

@@ -8,7 +8,7 @@
 
 enum { DIGITS = 5, FIFTHS = 243 };
 
-/* Where the digits of the 52 bytes are: digit i of byte m at columns first + m + i * stride. */
+/* Places of the digits in the 52 bytes: digit i of byte m is column first + m + i * stride. */
 static const struct {
     unsigned bytes, first, stride, digits;
 } runs[] = {{32, 0, 32, DIGITS}, {16, 160, 16, DIGITS}, {4, 240, 4, DIGITS - 1}};
@@ -21,7 +21,7 @@ static uint8_t encode_byte(const int16_t *q, unsigned stride, unsigned digits)
     return (uint8_t)((number * 256 + FIFTHS - 1) / FIFTHS);
 }
 
-/* What is left of 256 after a multiplication by 3 is the next digit. */
+/* A multiplication by three overflows 256 by the next digit. */
 static void decode_byte(uint8_t byte, unsigned stride, unsigned digits, int16_t *q)
 {
     for (unsigned i = 0; i < digits; i++, byte = (uint8_t)(byte * 3))

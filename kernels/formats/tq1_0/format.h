@@ -1,5 +1,5 @@
-/* GGUF's TQ1_0: 256 weights of -1, 0 and 1, a scale in half precision, five codes with zero point 1 a byte:
- * as digits of a number of base 3, of which the byte is the fraction of 243, rounded up, in 256. */
+/* GGUF's TQ1_0: 256 weights of -1, 0 and 1, a scale in half precision. A byte holds five codes with zero
+ * point 1. They are the digits of a base-3 number N, and the byte is 256 N / 243, rounded up. */
 #ifndef ULB_KERNELS_FORMATS_TQ1_0_FORMAT_H
 #define ULB_KERNELS_FORMATS_TQ1_0_FORMAT_H
 
@@ -9,7 +9,7 @@ enum { ULB_TQ1_0_COLUMNS = 256, ULB_TQ1_0_ZERO_POINT = 1 };
 
 /* As in a file. */
 struct ulb_tq1_0 {
-    /* Highest digit first. Bytes 0-31: columns m, m + 32, .. m + 128; bytes 32-47: columns 160 + m, .. 224 +
+    /* Highest digit first. Bytes 0-31: columns m, m + 32, .. m + 128. Bytes 32-47: columns 160 + m, .. 224 +
      * m. */
     uint8_t qs[48];
     uint8_t qh[4]; /* columns 240 + m, 244 + m, 248 + m, 252 + m, and no fifth digit */

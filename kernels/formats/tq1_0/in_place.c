@@ -1,6 +1,7 @@
-/* TQ1_0 in place: bytes times 3^i modulo 256, whose third they lie in is digit i: 86 and 171 are the first
- * above 1/3 and 2/3 of 256. 128 too much, for signed comparisons, is 128 too much of three times as much.
- * Units of 32 columns are a digit of 32 bytes; two digits of 16; the last of 16 and all of 4. */
+/* TQ1_0 in place. A byte times 3^i modulo 256 lies in the third of 256 that is digit i. 86 and 171 are the
+ * first values above 1/3 and 2/3 of 256. Bytes less 128, for signed comparisons, stay 128 too small after
+ * tripling. Units of 32 columns are one digit of 32 bytes, two digits of 16, or the last digit of 16 and all
+ * digits of 4. */
 #include "kernels/formats/tq1_0/format.h"
 #include "kernels/x86/gguf_inplace_256.h"
 
@@ -26,7 +27,7 @@ static inline __m256i digits(__m256i bytes)
         _mm256_add_epi8(_mm256_cmpgt_epi8(bytes, first), _mm256_cmpgt_epi8(bytes, second)));
 }
 
-/* 4 bytes, then 3, 9 and 27 times them. */
+/* 4 bytes, then the same bytes times 3, 9 and 27. */
 static inline __m128i four_powers(const uint8_t *bytes)
 {
     const __m128i even = _mm_set1_epi16(0x00FF), factors = _mm_setr_epi16(1, 1, 3, 3, 9, 9, 27, 27);

@@ -1,13 +1,11 @@
-/* TQ1_0 repacked: the digits of a byte are five rows, never taken apart (see
- * kernels/formats/tern1_6/triple.c and triple_maddubs.c): 256 S(i) = 3 D(i) - D(i + 1) with D(i) the sum
- * of the bytes tripled i times modulo 256.
+/* TQ1_0 repacked. The digits of a byte are five rows and are never extracted (see
+ * kernels/formats/tern1_6/triple.c and kernels/formats/tern1_6/triple_maddubs.c). D(i) is the sum of the
+ * bytes tripled i times modulo 256.
+ * `256 S(i) = 3 D(i) - D(i + 1)`. `|3 D| <= 3 * 255 * 128 * 256 < 2^25`.
+ * With AVX2 the unsigned operand is |x|. The byte less 128, which is never -128, takes the sign of x. It adds
+ * -sum(x) to every sum, which is the term of the zero point.
  *
- * |3 D| <= 3 * 255 * 128 * 256 < 2^25. With AVX2 |x| is the unsigned side and the byte less 128, never -128,
- * takes the sign of x; it makes -sum(x) of every sum, which is the zero point's.
- *
- * Registers: 6 sums, 3 of a step's own, 5 results. Ports: per vector of bytes 6 dot products and 10
- * additions, of which 160 or 320 weights come: 3.2 operations per 32 weights at 256 bits, with the ends of
- * blocks 3.34 on three ports, 1.11 cycles; 0.84 at 512 bits on two. */
+ * Registers: six sums, three for a step, five results. */
 #include "kernels/formats/tq1_0/format.h"
 #include "kernels/x86/codes/codes.h"
 #include "kernels/x86/gemv/block.h"

@@ -1,5 +1,5 @@
-/* GGUF's TQ2_0: 256 weights of -1, 0 and 1, a scale in half precision, 2-bit codes with zero point 1. (A code
- * of 3 stands for 2; no tool writes it.) */
+/* GGUF's TQ2_0: 256 weights of -1, 0 and 1, a scale in half precision, 2-bit codes with zero point 1. A code
+ * of three would be 2; no tool writes it. */
 #ifndef ULB_KERNELS_FORMATS_TQ2_0_FORMAT_H
 #define ULB_KERNELS_FORMATS_TQ2_0_FORMAT_H
 

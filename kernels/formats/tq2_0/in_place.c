@@ -1,4 +1,4 @@
-/* TQ2_0 in place. 16-bit sums: 8 units of 2 * 3 * 128. */
+/* TQ2_0 in place. 16-bit sums hold eight units of 2 * 3 * 128. */
 #include "kernels/formats/tq2_0/format.h"
 #include "kernels/x86/gguf_inplace_256.h"
 

@@ -1,9 +1,8 @@
 /* TQ2_0 repacked: four codes a byte, one scale for 256 columns.
  *
- * 12 sums at 256 bits, 8 at 512: chains of latency 5. With AVX2 8, because the step takes more registers.
- * Results wait in memory, they are used once in 64 steps. |sum| <= 255 * 128 * 256 < 2^23.
- * Ports: per vector of bytes 3 and, 4 dot products: 1.75 operations per 32 weights at 256 bits, with the ends
- * of blocks 1.82 on three ports, 0.61 cycle; 0.46 at 512 bits on two. */
+ * Registers: 12 sums at 256 bits, eight at 512 bits, to hide the latency of dot products. With AVX2 8,
+ * because the step takes more registers. Results are kept in memory, because they are used once in 64 steps.
+ * `|sum| <= 255 * 128 * 256 < 2^23`. */
 #include "kernels/formats/tq2_0/format.h"
 #include "kernels/x86/codes/codes.h"
 

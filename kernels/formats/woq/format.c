@@ -1,6 +1,6 @@
 #include "kernels/formats/woq/format.h"
 
-/* 8-bit codes are bytes in the order of rows; those of 4 bits share one with the next vector of rows. */
+/* 8-bit codes are bytes in the order of rows. 4-bit codes share a byte with the next vector of rows. */
 static unsigned plane(unsigned bits, unsigned lanes, unsigned row, unsigned col)
 {
     unsigned fields = 8 / bits, vector = row / (lanes * fields), field = row / lanes % fields;

@@ -1,7 +1,9 @@
-/* Weight-only quantisation of Intel's extension for PyTorch, a scale for each output channel: codes of 8 or 4
- * bits, symmetric (scale * value) or with a zero point of as many bits (scale * (value - zero)). Computed
- * with activations in single precision or bfloat16, or quantised to int8 with a zero point of their own; all
- * on the same weights. By groups of input channels: kernels/formats/affine. */
+/* Weight-only quantisation of Intel's extension for PyTorch, with a scale for each output channel. Codes have
+ * 8 or 4 bits.
+ * Symmetric:         `weight = scale * value`.
+ * With a zero point: `weight = scale * (value - zero)`, with a zero point of as many bits.
+ * Activations are in single precision, in bfloat16, or quantised to int8 with their own zero point; the
+ * weights are the same. By groups of input channels: kernels/formats/affine. */
 #ifndef ULB_KERNELS_FORMATS_WOQ_FORMAT_H
 #define ULB_KERNELS_FORMATS_WOQ_FORMAT_H
 
@@ -16,8 +18,8 @@
     X(woq4z, 4, 1)
 #define ULB_WOQ(X) ULB_WOQ_8(X) ULB_WOQ_4(X)
 
-/* Row-major; and [M/64][K/4][m][k4], the fields of a byte of 4-bit codes rows 8 apart, in two slices: one
- * plane of kernels/x86/gemv/planes.h. The last for 512-bit vectors: 128 rows, fields 16 apart. */
+/* Row-major; and `[M/64][K/4][m][k4]` in two slices, one plane of kernels/x86/gemv/planes.h. The two 4-bit
+ * codes of a byte are rows 8 apart. The last layout is for 512-bit vectors: 128 rows, fields 16 apart. */
 #define ULB_WOQ_DECLARE(of, bits, zeros)                                                                     \
     extern const struct ulb_format ulb_##of;                                                                 \
     extern const struct ulb_layout ulb_##of##_rows, ulb_##of##_plane_64, ulb_##of##_plane_128;

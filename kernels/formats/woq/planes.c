@@ -1,10 +1,10 @@
-/* A scale for each row, activations with a zero point: sum (c - z) (x - zx) = D - z X - zx R, with D the dot
- * product of codes, X the sum of the activations and R that of the row's weights, precomputed.
+/* A scale for each row, and activations with a zero point.
+ * `sum (c - z) (x - zx) = D - z X - zx R`.
+ * D is the dot product of the codes, X the sum of the activations, and R the precomputed sum of the row's
+ * weights. The subtracted terms take 64 bits, once per row.
+ * `|D| <= 255 * 127 * K < 2^31` up to `K = 65,536`.
  *
- * |D| <= 255 * 127 * K < 2^31 up to K = 65,536; what is subtracted, in 64 bits, once per row.
- * Registers: 8 sums, at 256 bits 8 chains of latency 5 on two ports.
- * Ports per 32 weights at 256 bits: 8-bit codes a load and a dot product; 4-bit codes half a load, half an
- * and, a dot product. */
+ * Registers: eight sums. At 256 bits they are eight chains on two ports. */
 #include "kernels/microkernel.h"
 #include "kernels/formats/woq/format.h"
 #include "kernels/x86/gemm/planes.h"
@@ -20,7 +20,7 @@
 enum {
     SLICES = 2,
     NEAR = 2048,
-    CHUNK = 8,   /* steps of a slice in turn */
+    CHUNK = 8,   /* steps of a slice before the next slice */
     K_BLOCK = 32 /* of several tokens */
 };
 
@@ -30,7 +30,7 @@ struct woq {
     unsigned bits, zeros;
 };
 
-/* sums += so many steps of each slice, from step s on. */
+/* sums += some steps of each slice, from step s on. */
 static inline __attribute__((always_inline)) void
 add_chunk(const struct woq *a, const struct ulb_tiles *tiles, size_t s, size_t steps, ulb_vec *sums)
 {
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) void take_sums(void *of, size_t vec
     }
 }
 
-/* Functions, else GCC keeps what the rest needs in registers, and sums in memory. */
+/* Functions of their own: inlined, GCC keeps the sums in memory. */
 static __attribute__((noinline)) void add_k_block_4(struct n_block *n_block, size_t tokens)
 {
     ulb_pass_plane_k_blocks(4, &n_block->k_block, tokens, take_sums, n_block);
@@ -119,7 +119,7 @@ static __attribute__((noinline)) void add_k_block_4(struct n_block *n_block, siz
 
 #if ULB_S16_SUMS
 
-/* dots += those of a K-block, whose codes lie at w, with 16-bit sums of its nibbles. */
+/* dots += the products of a K-block, whose codes lie at w, with 16-bit sums of its nibbles. */
 static inline __attribute__((always_inline)) void add_k_block(const struct woq *a, const uint8_t *w,
                                                               size_t tokens, struct n_block *n_block)
 {
@@ -138,7 +138,7 @@ static __attribute__((noinline)) void add_k_block_8(struct n_block *n_block, siz
     ulb_pass_plane_k_blocks(8, &n_block->k_block, tokens, take_sums, n_block);
 }
 
-/* The same, in place. */
+/* dots += the products of a K-block, whose codes are used in place. */
 static inline __attribute__((always_inline)) void add_k_block(const struct woq *a, const uint8_t *w,
                                                               size_t tokens, struct n_block *n_block)
 {
@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) void add_k_block(const struct woq *
 
 #endif
 
-/* Dot products of all of K of a tile's rows, which begin at w, and tokens from n on. */
+/* Dot products of all of K of a tile's rows, which begin at w, and tokens from n. */
 static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a, const struct ulb_gemm *g,
                                                              const uint8_t *w, size_t n, size_t tokens,
                                                              struct n_block *n_block)

@@ -3,10 +3,10 @@
  * do the weights of the two groups of rows that multiply them. The weights of the next two groups are fetched
  * or masked meanwhile, a few lines a step.
  *
- * Both operands come from L2: 4 tiles of 16 lines for 4 products of 16 cycles. Small K-blocks, whose weights
- * would stay in L1, are slower as a whole kernel: sums travel to L2 and back after each of them. The loads of
- * a step begin long before the products of the previous step end, so that few instructions may stand between
- * them. */
+ * Both operands come from L2: four tiles of 16 lines for four products of 16 cycles. Small K-blocks, whose
+ * weights would stay in L1, are slower as a whole kernel: sums travel to L2 and back after each of them. The
+ * loads of a step begin long before the products of the previous step end, so that few instructions may stand
+ * between them. */
 #ifndef ULB_KERNELS_X86_AMX_LARGE_N_H
 #define ULB_KERNELS_X86_AMX_LARGE_N_H
 
@@ -95,7 +95,7 @@ static inline struct ulb_amx_unit ulb_amx_unit_at(const struct ulb_amx_cfg *cfg,
     return unit;
 }
 
-/* Makes ready so many lines of a slice of the next unit. Whole bytes are multiplied where they lie and only
+/* Makes ready some lines of a slice of the next unit. Whole bytes are multiplied where they lie and only
  * fetched, in the order of memory: two lines for each of a group's. */
 static inline __attribute__((always_inline)) void ulb_amx_prepare(const struct ulb_amx_cfg *cfg,
                                                                   struct ulb_amx_lines *lines, size_t count)

@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void ulb_amx_multiply_group(unsigne
     }
 }
 
-/* The sums of four groups, one behind the other: [group][token][row]. */
+/* The sums of four groups, one after the other: `[group][token][row]`. */
 static inline void ulb_amx_store_quad(int32_t *sums)
 {
     __asm__ volatile("tilestored %%tmm0, (%0,%1,1)\n\ttilestored %%tmm1, 1024(%0,%1,1)\n\t"

@@ -114,7 +114,7 @@ static inline void ulb_step_six_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 
 /* sum += x . w of signed bytes, w >= -127. size: |x|, the unsigned operand. 16 bits hold one pair of
  * products, but not two.
- * |pair| <= 2 * 128 * 127. */
+ * `|pair| <= 2 * 128 * 127`. */
 static inline void ulb_dot_signed(ulb_vec *sum, ulb_vec x, ulb_vec size, ulb_vec w)
 {
     __asm__("vpsignb %[x], %[w], %[w]\n\tvpmaddubsw %[w], %[size], %[w]\n\t"

@@ -232,7 +232,7 @@ static inline ulb_vec ulb_start_six_bit(size_t i, ulb_vec magic, const struct ul
 }
 
 /* 64 S3 = (A - D0) + 4 (B - D1) + 16 (C - D2). Each term is below 2^23, and the sum below 2^24: exact.
- * |64 S3| <= 64 * 63 * 128 * 16 < 2^24. */
+ * `|64 S3| <= 64 * 63 * 128 * 16 < 2^24`. */
 static inline void ulb_floats_six_bit(const ulb_vec *sums, const struct ulb_zero_sum *zero,
                                       const struct ulb_sum_scale *scale, ulb_floats *values)
 {

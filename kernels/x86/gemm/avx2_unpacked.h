@@ -22,7 +22,7 @@ enum {
     ULB_K_BLOCK_ROW_VECTORS = 8,
     ULB_N_BLOCK = 64,           /* tokens; a smaller N-block unpacks too often */
     ULB_K_BLOCK_STEPS_MAX = 32, /* each of 4 columns */
-    ULB_K_BLOCK_FAR = 16384,    /* bytes ahead, in the slice, of what L2 is asked for */
+    ULB_K_BLOCK_FAR = 16384,    /* distance in bytes, in the slice, of the prefetch into L2 */
     ULB_K_BLOCK_ASKS = 2 /* lines in a step of signed bytes: at least a pass's part of it and of scales */
 };
 
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) size_t ulb_k_block_steps(const stru
     return cfg->before ? cfg->steps : k_block->steps;
 }
 
-/* sums[tokens][2] of signed bytes of vectors of rows from vector on, for tokens of the N-block from t on. */
+/* sums[tokens][2] of signed bytes of vectors of rows from vector, for tokens of the N-block from t. */
 static inline __attribute__((always_inline)) void
 ulb_sum_signed_k_block(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_block, size_t vector,
                        size_t t, unsigned tokens, const struct ulb_n_block *n_block, ulb_vec *sums)
@@ -104,7 +104,7 @@ ulb_sum_unsigned_k_block(const struct ulb_k_block_cfg *cfg, const struct ulb_k_b
         ulb_add_bytes(&at, vectors, tokens, 1, NULL, sums);
 }
 
-/* A K-block of so many vectors of rows from vector on. */
+/* A K-block of some vectors of rows from vector. */
 static inline __attribute__((always_inline)) void
 ulb_pass_vectors(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_block, size_t vector,
                  unsigned vectors, size_t t, unsigned tokens, struct ulb_n_block *n_block)
@@ -140,7 +140,7 @@ typedef void ulb_pass_k_block_fn(struct ulb_k_block *k_block, size_t t, struct u
             ulb_pass_vectors(&(cfg), k_block, v, 1, t, tokens, n_block);                                     \
     }
 
-/* take of groups in tiles of so many vectors of rows, whose scales lie before their steps. */
+/* take of groups in tiles of some vectors of rows, whose scales lie before their steps. */
 static inline __attribute__((always_inline)) void
 ulb_take_group(size_t vectors, const struct ulb_k_block *k_block, size_t v, ulb_vec sums, ulb_vec *result)
 {
@@ -148,7 +148,7 @@ ulb_take_group(size_t vectors, const struct ulb_k_block *k_block, size_t v, ulb_
                    (const float *)(const void *)(k_block->w - (vectors - v) * ULB_VEC_BYTES));
 }
 
-/* epilogue of tiles of so many rows, whose results have their weights' scales. */
+/* epilogue of tiles of some rows, whose results have their weights' scales. */
 static inline __attribute__((always_inline)) void
 ulb_epilogue_scaled(const struct ulb_gemm *g, size_t m, size_t rows, size_t n, const ulb_vec *results)
 {
@@ -172,7 +172,7 @@ ulb_epilogue_sums(const struct ulb_gemm *g, const struct ulb_layout *layout, siz
                       zero_point);
 }
 
-/* unpack of so many vectors of bytes with so many fields each, of neighbouring vectors of rows. */
+/* unpack of some vectors of bytes with several fields each, of neighbouring vectors of rows. */
 static inline __attribute__((always_inline)) void ulb_unpack_fields(size_t vectors, size_t fields,
                                                                     const uint8_t *w, uint8_t *bytes)
 {
@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) void ulb_pack_k_block(const struct 
     }
 }
 
-/* A K-block, which begins at column k, for tokens from n on. */
+/* A K-block, which begins at column k, for tokens from n. */
 static inline __attribute__((always_inline)) void
 ulb_run_k_block(const struct ulb_k_block_cfg *cfg, ulb_pass_k_block_fn *const passes[],
                 const struct ulb_gemm *g, struct ulb_k_block *k_block, size_t k, size_t n, size_t tokens,

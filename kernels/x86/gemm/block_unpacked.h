@@ -13,7 +13,7 @@ enum {
     ULB_UNPACKED_TOKENS_MAX = 4,
     ULB_UNPACKED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
     ULB_UNPACKED_ROW_VECTORS = 8,
-    ULB_UNPACKED_FAR = 16384 /* bytes ahead, in the slice, of what L2 is asked for */
+    ULB_UNPACKED_FAR = 16384 /* distance in bytes, in the slice, of the prefetch into L2 */
 };
 
 /* The register tile for a kernel with this many vectors of rows: its vectors and its tokens. Both are
@@ -48,7 +48,7 @@ ulb_unpack_step(const struct ulb_block_cfg *cfg, ulb_code_of *code, const uint8_
     }
 }
 
-/* Splits the minima of vector v of rows. A lane holds 4 groups of a row. */
+/* Splits the minima of vector v of rows. A lane holds four groups of a row. */
 static inline __attribute__((always_inline)) void ulb_split_minima(ulb_vec four, size_t quad, size_t v,
                                                                    struct ulb_block_epilogue *epilogue)
 {
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_x_sums(const struct
 struct ulb_unpacked;
 typedef void ulb_pass_unpacked_fn(struct ulb_unpacked *unpacked, size_t t);
 
-/* The passes of a kernel: for 2, 3 and, if register tiles have 4 tokens, 4. */
+/* The passes of a kernel: for 2, 3 and, if register tiles have four tokens, 4. */
 #define ULB_UNPACKED_PASSES(cfg)                                                                             \
     ULB_UNPACKED_PASS(pass_2, cfg, 2)                                                                        \
     ULB_UNPACKED_PASS(pass_3, cfg, 3)                                                                        \

@@ -4,11 +4,11 @@
  *
  * Blocks add up as in the GEMV (kernels/x86/gemv/block.h). Inside a block all sums are integers. The GEMV
  * converts signed scales to floats. Here they also multiply the zero point, 4 or 32, like minima.
- * scale * zero_point <= 4,096, which fits 16 bits.
- * |sum| <= 128 * 63 * 128 * 256 < 2^29.
+ * `scale * zero_point <= 4,096`, which fits 16 bits.
+ * `|sum| <= 128 * 63 * 128 * 256 < 2^29`.
  * Beyond 2^24 the last bits may differ from the GEMV.
  *
- * Registers: two vectors of rows times four tokens are 8 sums. Two hold codes, one activations, one a
+ * Registers: two vectors of rows times four tokens are eight sums. Two hold codes, one activations, one a
  * product. Ports: each vector and token takes a vpmaddubsw and an addition. Whenever the 16-bit sums are
  * full, it takes a vpmaddwd and another addition.
  *
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) void ulb_add_unpacked_s16(const ulb
             : [word0] "m"(words[0]), [word1] "m"(words[1]), [x2] "m"(*(const int16_t(*)[2])x2));
 }
 
-/* Group g, for so many vectors of rows from v on, and tokens of the block from t on. */
+/* Group g, for some vectors of rows from v, and tokens of the block from t. */
 static inline __attribute__((always_inline)) void
 ulb_add_unpacked_group(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, size_t g, size_t v,
                        unsigned vectors, size_t t, unsigned tokens, ulb_vec *sums)
@@ -136,7 +136,7 @@ ulb_add_unpacked_group(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unp
     unpacked->ask = at.ask;
 }
 
-/* sums[tokens][2] += products of a block of signed codes, for 2 vectors of rows from v on. */
+/* sums[tokens][2] += products of a block of signed codes, for two vectors of rows from v. */
 static inline __attribute__((always_inline)) void ulb_add_unpacked_signed(const struct ulb_block_cfg *cfg,
                                                                           struct ulb_unpacked *unpacked,
                                                                           size_t v, size_t t, unsigned tokens,
@@ -221,7 +221,7 @@ static inline __attribute__((always_inline)) void ulb_pass_unpacked(const struct
             ulb_pass_unpacked(&(cfg), unpacked, v, 1, t, tokens);                                            \
     }
 
-/* Activations of block b of tokens from n on. */
+/* Activations of block b of tokens from n. */
 static inline __attribute__((always_inline)) void ulb_pack_unpacked(const struct ulb_block_cfg *cfg,
                                                                     const struct ulb_gemm *g, size_t n,
                                                                     size_t tokens, size_t b,
@@ -244,7 +244,7 @@ static inline __attribute__((always_inline)) void ulb_pack_unpacked(const struct
     }
 }
 
-/* results += block b, whose tile is at w, for tokens from n on. */
+/* results += block b, whose tile is at w, for tokens from n. */
 static inline __attribute__((always_inline)) void
 ulb_add_unpacked_block(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
                        const struct ulb_gemm *g, const uint8_t *w, size_t n, size_t tokens, size_t b,

@@ -3,11 +3,12 @@
  * codes of a codebook. The codes of part of a chunk are unpacked (kernels/x86/gemm/block_unpacked.h), and
  * scales become floats. Sums of a group start with ULB_MAGIC. Results equal those of the GEMV bit by bit.
  *
- * Registers: two vectors of rows times four tokens are 8 sums of a group and 8 of the block. The others hold
- * two vectors of codes, and activations. VEX has 12 sums of a group, of three or four vectors. The shorter
- * side of the tile stays in registers, with one operand of the other side. The sums of the block are kept in
- * memory. Ports: 32 columns of a vector and token take eight dot products, a subtraction and an FMA. Blocks
- * without groups take two FMA. Each vector of unpacked bytes is one store, which an N-block shares.
+ * Registers: two vectors of rows times four tokens are eight sums of a group and eight of the block. The
+ * others hold two vectors of codes, and activations. VEX has 12 sums of a group, of three or four vectors.
+ * The shorter side of the tile stays in registers, with one operand of the other side. The sums of the block
+ * are kept in memory. Ports: 32 columns of a vector and token take eight dot products, a subtraction and an
+ * FMA. Blocks without groups take two FMA. Each vector of unpacked bytes is one store, which an N-block
+ * shares.
  *
  * Four tokens share codes that are fields of one byte in registers (kernels/x86/gemm/block_tile.h), which is
  * faster than unpacking to memory. */
@@ -79,7 +80,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_unit(const struct u
         unpacked->scales[to][v] = ulb_group_scale(cfg, tile + ulb_scales_at(cfg, u), u, v);
 }
 
-/* zeros[8] = zero point * sums, for 8 units. */
+/* zeros[8] = zero point * sums, for eight units. */
 static inline __attribute__((always_inline)) void ulb_unpack_zeros(int32_t zero_point, __m256i sums,
                                                                    int32_t *zeros)
 {
@@ -130,7 +131,7 @@ static inline __attribute__((always_inline)) void ulb_unpack_blocks_token(const 
     _mm256_storeu_ps(token->x_least, _mm256_mul_ps(x_scale, _mm256_cvtepi32_ps(sums)));
 }
 
-/* Token n of the call, of so many steps from step s on, whose blocks of 32 columns have no groups. */
+/* Token n of the call, of some steps from step s on, whose blocks of 32 columns have no groups. */
 static inline __attribute__((always_inline)) void ulb_unpack_steps_token(const struct ulb_block_cfg *cfg,
                                                                          const struct ulb_gemm *g, size_t n,
                                                                          size_t s, size_t steps,
@@ -176,7 +177,7 @@ static inline __attribute__((always_inline)) void ulb_add_unpacked_step(size_t v
     }
 }
 
-/* sums[tokens][vectors] of unit u, vectors of rows from v on; x: the first token's. */
+/* sums[tokens][vectors] of unit u, vectors of rows from v; x: the first token's. */
 static inline __attribute__((always_inline)) void
 ulb_sum_unit(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, size_t u, size_t v,
              const struct ulb_unpacked_token *token, const int8_t *x, unsigned tokens, ulb_vec *sums)
@@ -200,8 +201,8 @@ ulb_sum_unit(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, siz
     unpacked->units[u].ask = ask;
 }
 
-/* all[vectors] += unit u of a token, vectors of rows from v on: as ulb_end_group() and ulb_epilogue_block()
- * make it of one token's. */
+/* all[vectors] += unit u of a token, vectors of rows from v: as ulb_end_group() and ulb_epilogue_block() make
+ * it of one token's. */
 static inline __attribute__((always_inline)) void
 ulb_end_unit(const struct ulb_block_cfg *cfg, const struct ulb_unpacked *unpacked, size_t u, size_t v,
              size_t vectors, const struct ulb_unpacked_token *token, const ulb_vec *sums, ulb_floats *all)
@@ -251,7 +252,7 @@ ulb_end_block(const struct ulb_block_cfg *cfg, const struct ulb_block_epilogue *
     }
 }
 
-/* All units of the part, for so many tokens of the block from t on. */
+/* All units of the part, for some tokens of the block from t. */
 static inline __attribute__((always_inline)) void ulb_pass_part(const struct ulb_block_cfg *cfg,
                                                                 struct ulb_unpacked *unpacked, size_t v,
                                                                 size_t t, unsigned tokens)
@@ -306,7 +307,7 @@ ulb_chunk_of_units(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const 
     }
 }
 
-/* Block b, whose groups begin at tile, for tokens from n on. */
+/* Block b, whose groups begin at tile, for tokens from n. */
 static inline __attribute__((always_inline)) void
 ulb_chunk_of_groups(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
                     const struct ulb_gemm *g, const uint8_t *tile, size_t b, size_t n, size_t tokens,

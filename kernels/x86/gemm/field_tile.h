@@ -3,8 +3,8 @@
  *
  * With dot products fields stay in their places in the byte. The remaining tokens use smaller tiles, whose
  * free registers are further sets of accumulators, so that enough chains hide the latency. With AVX2 fields
- * are cut out of their nibble. 16-bit sums hold 8 steps of codes up to 15 (kernels/x86/simd/dot.h). A chunk
- * is one vector of weights for all tokens, and 32-bit sums are kept in memory. */
+ * are cut out of their nibble. 16-bit sums hold eight steps of codes up to 15 (kernels/x86/simd/dot.h). A
+ * chunk is one vector of weights for all tokens, and 32-bit sums are kept in memory. */
 #ifndef ULB_KERNELS_X86_GEMM_FIELD_TILE_H
 #define ULB_KERNELS_X86_GEMM_FIELD_TILE_H
 
@@ -29,7 +29,7 @@ struct ulb_tokens_x {
     size_t four, token;
 };
 
-/* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
+/* sums[tokens]`[vectors][fields]` of one row of tiles for some tokens. */
 typedef void ulb_tokens_sum_fn(struct ulb_prefetch_setting prefetch, const struct ulb_tiles *tiles,
                                struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums);
 
@@ -86,8 +86,8 @@ static inline __attribute__((always_inline)) void ulb_tokens_prefetch(const stru
 
 #if ULB_S16_SUMS
 
-/* Cuts the fields out of a vector of weights. The upper fields of a nibble, if of two bits, stay 4 times too
- * large. This and the next function are one statement each: compilers would move the loads of all steps
+/* Cuts the fields out of a vector of weights. The upper fields of a nibble, if of two bits, stay four times
+ * too large. This and the next function are one statement each: compilers would move the loads of all steps
  * together and spill them. */
 static inline __attribute__((always_inline)) void ulb_tokens_cut(unsigned fields, const uint8_t *w,
                                                                  ulb_vec *cut)
@@ -174,7 +174,7 @@ ulb_tokens_slices(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_sett
         ulb_tokens_steps(cfg, prefetch, tokens, tiles, i, s, x, ULB_TOKENS_CHUNK, sums);
 }
 
-/* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
+/* sums[tokens]`[vectors][fields]` of one row of tiles for some tokens. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_sum(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch,
                const struct ulb_tiles *tiles, struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)
@@ -191,7 +191,7 @@ ulb_tokens_sum(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting
 
 #else
 
-/* sums += vector v of a step's weights, at w, times four columns of each of so many tokens. */
+/* sums += vector v of a step's weights, at w, times four columns of each of some tokens. */
 static inline __attribute__((always_inline)) void ulb_tokens_vector(const struct ulb_field_tile_cfg *cfg,
                                                                     unsigned tokens, const uint8_t *w,
                                                                     const ulb_vec *four, unsigned v,
@@ -210,7 +210,7 @@ static inline __attribute__((always_inline)) void ulb_tokens_vector(const struct
     }
 }
 
-/* Step s of the layout for so many tokens. */
+/* Step s of the layout for some tokens. */
 static inline __attribute__((always_inline)) void ulb_tokens_step(const struct ulb_field_tile_cfg *cfg,
                                                                   unsigned tokens, const uint8_t *w,
                                                                   struct ulb_tokens_x x, size_t s,
@@ -234,7 +234,7 @@ static inline __attribute__((always_inline)) unsigned ulb_tokens_sets(const stru
                                                  : 1;
 }
 
-/* sums[tokens][vectors][fields] of one row of tiles for so many tokens. */
+/* sums[tokens]`[vectors][fields]` of one row of tiles for some tokens. */
 static inline __attribute__((always_inline)) void
 ulb_tokens_sum(const struct ulb_field_tile_cfg *cfg, struct ulb_prefetch_setting prefetch,
                const struct ulb_tiles *tiles, struct ulb_tokens_x x, unsigned tokens, ulb_vec *sums)

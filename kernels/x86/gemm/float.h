@@ -45,7 +45,7 @@ struct ulb_float_k_block {
     size_t steps, stream_bytes, stream_columns, ask_bytes;
 };
 
-/* Address of sum i of a register tile in memory: [tokens][columns][vectors]. */
+/* Address of sum i of a register tile in memory: `[tokens][columns][vectors]`. */
 static inline __attribute__((always_inline)) float *
 ulb_float_total(const struct ulb_float_cfg *cfg, size_t vector, size_t i, float (*totals)[ULB_TILE_ROWS_MAX])
 {
@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) void ulb_float_passes(const struct 
     }
 }
 
-/* One row of tiles whose streams have so many steps, all for tokens from x on: totals += products. */
+/* One row of tiles whose streams have some steps, all for tokens from x: totals += products. */
 static inline __attribute__((always_inline)) void ulb_float_k_blocks(const struct ulb_float_cfg *cfg,
                                                                      const struct ulb_float_k_block *all,
                                                                      size_t x_stride, size_t tokens,

@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void ulb_turn_over(const __m256i *p
     lanes[3] = _mm256_unpackhi_epi64(high01, high23);
 }
 
-/* Unpacks 16 columns of 8 rows as 4 steps, beginning at `to`. */
+/* Unpacks 16 columns of eight rows as four steps, beginning at `to`. */
 static inline __attribute__((always_inline)) void ulb_unpack_pairs(const __m256i *pairs, uint8_t *to)
 {
     __m256i lanes[4];
@@ -107,7 +107,7 @@ static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct
     unpacked->ask = unpacked->bytes = unpacked->codes;
 }
 
-/* The chunk's block, for tokens from n on. */
+/* The chunk's block, for tokens from n. */
 static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_cfg *cfg,
                                                                     const struct ulb_gemm *g, size_t n,
                                                                     size_t tokens, size_t b, size_t blocks,

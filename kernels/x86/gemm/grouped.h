@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) size_t ulb_group_bytes(const struct
     return (ulb_group_vectors(cfg) + (size_t)ULB_GROUP_STEPS * cfg->vectors) * ULB_VEC_BYTES;
 }
 
-/* Lines that are asked for in a step: of all its bytes, or of half of them. */
+/* Lines that are prefetched in a step: of all its bytes, or of half of them. */
 static inline __attribute__((always_inline)) size_t ulb_group_asks(const struct ulb_field_tile_cfg *cfg,
                                                                    bool single_pass)
 {
@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) size_t ulb_k_block_groups(const str
     return fit < 1 ? 1 : fit < most ? fit : most;
 }
 
-/* results += the sums of a group, whose scales begin at scales, for tokens of the block from t on. */
+/* results += the sums of a group, whose scales begin at scales, for tokens of the block from t. */
 static inline __attribute__((always_inline)) void
 ulb_epilogue_token_group(const struct ulb_field_tile_cfg *cfg, const uint8_t *scales, size_t group, size_t t,
                          unsigned tokens, ulb_vec *sums, struct ulb_group_n_block *n_block)
@@ -117,7 +117,7 @@ ulb_add_prefetching_step(const struct ulb_field_tile_cfg *cfg, const uint8_t *w,
     }
 }
 
-/* Group i of a slice in a K-block, for so many tokens of the block from t on. */
+/* Group i of a slice in a K-block, for some tokens of the block from t. */
 static inline __attribute__((always_inline)) void ulb_add_token_group(const struct ulb_field_tile_cfg *cfg,
                                                                       const struct ulb_group_k_block *k_block,
                                                                       size_t slice, size_t i, size_t t,
@@ -180,7 +180,7 @@ static inline void ulb_pass_group_k_block(ulb_group_passes passes, struct ulb_gr
     }
 }
 
-/* The groups from group first of each slice on, which has slice_groups, of tokens from n on. */
+/* The groups from group first of each slice on, which has slice_groups, of tokens from n. */
 static inline void ulb_meet_groups(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g,
                                    size_t slice_groups, size_t first, size_t groups, size_t n, size_t tokens,
                                    struct ulb_group_n_block *n_block)
@@ -244,7 +244,7 @@ static inline __attribute__((always_inline)) void ulb_run_group_tokens(const str
         ulb_pass_groups(&gemm_cfg, k_block, t, tokens, single_pass, n_block);                                \
     }
 
-/* The run function of a kernel of so many vectors of packed weights in a step of 4 columns. The code of one
+/* The run function of a kernel of some vectors of packed weights in a step of four columns. The code of one
  * token stays what it is without. */
 #define ULB_GROUP_RUN(layout_, k_loop, step, separate_, zero, vectors_, fields_, bits_)                      \
     static const struct ulb_field_tile_cfg gemm_cfg = {.layout = &(layout_),                                 \

@@ -1,8 +1,8 @@
 /* GEMM of codes with int8 activations. A group of columns stays in L1 with its activations, while the
  * register tiles of an N-block iterate over it. Activations of many tokens lie in as many sets
- * (kernels/activations.h). Three tokens share a load and the unpacking of fields. At 512 bits and in EVEX 8
- * vectors of rows share a broadcast, which takes 28 of 32 registers. In VEX 4 vectors share it, which takes
- * all 16. With AVX2 alone 4 tokens share 2 vectors of bytes (kernels/x86/gemm/tile_u8.h).
+ * (kernels/activations.h). Three tokens share a load and the unpacking of fields. At 512 bits and in EVEX
+ * eight vectors of rows share a broadcast, which takes 28 of 32 registers. In VEX four vectors share it,
+ * which takes all 16. With AVX2 alone four tokens share two vectors of bytes (kernels/x86/gemm/tile_u8.h).
  *
  * Codes of several planes become bytes once for all tokens, with AVX2 all codes do. A pass is then loads,
  * broadcasts and products alone. Wide codes are bytes in several parts, the uppermost first: above 8 bits,
@@ -25,7 +25,7 @@
 #include "kernels/x86/gemm/tile_u8.h"
 #endif
 
-/* Bytes of a step of 4 columns. The bytes of a row are adjacent. */
+/* Bytes of a step of four columns. The bytes of a row are adjacent. */
 typedef uint8_t ulb_plane_bytes[ULB_PLANE_VECTORS][ULB_VEC_BYTES];
 
 /* (v >> bits) & mask in every byte, or << -bits; words are shifted, and the mask drops what crossed. */
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) ulb_vec ulb_plane_field(unsigned bi
                           (int)(v % fields * bits) - (int)first, (int)(((1u << bits) - 1) << first));
 }
 
-/* Codes of so many steps, in the planes from w on: see ulb_sum_codes(). */
+/* Codes of some steps, in the planes from w: see ulb_sum_codes(). */
 static inline __attribute__((always_inline)) void ulb_unpack_planes(unsigned bits, const uint8_t *w,
                                                                     size_t steps, ulb_plane_bytes *codes)
 {
@@ -100,13 +100,13 @@ struct ulb_plane_k_block {
     const uint8_t *w;                                        /* planes, or the codes above */
     size_t steps;
     unsigned parts, part_bits;
-    const uint8_t *next; /* what L2 is asked for, */
+    const uint8_t *next; /* lines prefetched into L2, */
     size_t next_bytes;   /* so much in all */
 };
 
 #if ULB_S16_SUMS
 
-/* Steps of 16-bit sums of codes of so many bits: of a chunk of 8 at most. */
+/* Steps of 16-bit sums of codes of this many bits: of a chunk of eight at most. */
 #define ULB_PLANE_FULL(bits) ((bits) > 4 ? ULB_S16_STEPS((1 << (bits)) - 1) : 8)
 
 static inline __attribute__((always_inline)) void
@@ -193,7 +193,7 @@ ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, si
 
 #endif
 
-/* Consumes the sums of a pass, [tokens][vectors]. */
+/* Consumes the sums of a pass, `[tokens][vectors]`. */
 typedef void ulb_take_plane_k_block_fn(void *n_block, size_t vector, size_t t, unsigned tokens,
                                        const ulb_vec *sums);
 
@@ -207,7 +207,7 @@ ulb_pass_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, s
     take(n_block, vector, t, tokens, sums);
 }
 
-/* All vectors of rows and so many tokens of a K-block. */
+/* All vectors of rows and some tokens of a K-block. */
 static inline __attribute__((always_inline)) void
 ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, size_t tokens,
                         ulb_take_plane_k_block_fn *take, void *n_block)
@@ -261,7 +261,7 @@ ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, 
 #define ULB_PLANE_PRODUCTS(n, bits) .dot_products = (n)*ULB_VECTORS_PER_STEP
 #endif
 
-/* Tokens of a register tile of codes of so many bits. */
+/* Tokens of a register tile of codes of this many bits. */
 #define ULB_PLANE_TILE(bits)                                                                                 \
     (ULB_PLANE_UNPACKED(bits) || (bits) == 8 || ((bits) > 1 && ULB_BY_WIDTH(false, true)) ? ULB_PLANE_TOKENS \
                                                                                           : 1)

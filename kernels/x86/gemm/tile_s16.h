@@ -1,10 +1,10 @@
-/* A register tile for AVX2 alone: 2 vectors of rows, codes that are signed bytes, and 4 tokens. The even and
- * odd columns of a vector of bytes become words once for all tokens. vpmaddwd then needs no sign operation
- * and no widening for each token.
+/* A register tile for AVX2 alone: two vectors of rows, codes that are signed bytes, and four tokens. The even
+ * and odd columns of a vector of bytes become words once for all tokens. vpmaddwd then needs no sign
+ * operation and no widening for each token.
  *
- * |w| <= 128, |x| <= 127: |sum| <= 128 * 127 * K < 2^31 up to K = 65,536.
- * Registers: 8 sums, 4 vectors of words, 2 of activations, a product. Ports: each vector takes 3 shifts. Each
- * of its tokens takes 2 vpmaddwd and 2 additions. */
+ * `|w| <= 128`, `|x| <= 127`: `|sum| <= 128 * 127 * K < 2^31` up to `K = 65,536`.
+ * Registers: eight sums, four vectors of words, two of activations, a product. Ports: each vector takes three
+ * shifts. Each of its tokens takes two vpmaddwd and two additions. */
 #ifndef ULB_KERNELS_X86_GEMM_TILE_S16_H
 #define ULB_KERNELS_X86_GEMM_TILE_S16_H
 
@@ -18,7 +18,7 @@ enum {
     ULB_S16_COLUMNS = 128 /* from a token's activations to the next one's */
 };
 
-/* Steps of 4 columns from here on, and what L2 is asked for by each of them. */
+/* Steps of four columns from here, and the lines that each of them prefetches into L2. */
 struct ulb_s16_steps {
     const uint8_t *w;
     size_t step_bytes;

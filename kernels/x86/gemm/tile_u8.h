@@ -1,10 +1,10 @@
-/* A register tile for AVX2 alone: 2 vectors of rows, codes that are unsigned bytes, and 4 tokens. vpmaddubsw
- * adds products to 16-bit sums. vpmaddwd widens them to 32 bits whenever they are full (ULB_S16_STEPS(),
- * kernels/x86/simd/dot.h).
+/* A register tile for AVX2 alone: two vectors of rows, codes that are unsigned bytes, and four tokens.
+ * vpmaddubsw adds products to 16-bit sums. vpmaddwd widens them to 32 bits whenever they are full
+ * (ULB_S16_STEPS(), kernels/x86/simd/dot.h).
  *
- * Registers: 8 sums, 2 vectors of codes, activations, a product. If 16-bit sums hold only one or two steps,
- * they are the products, and the 8 sums are 32-bit sums. With the codes of two steps and 4 products all 16
- * registers are in use. */
+ * Registers: eight sums, two vectors of codes, activations, a product. If 16-bit sums hold only one or two
+ * steps, they are the products, and the eight sums are 32-bit sums. With the codes of two steps and four
+ * products all 16 registers are in use. */
 #ifndef ULB_KERNELS_X86_GEMM_TILE_U8_H
 #define ULB_KERNELS_X86_GEMM_TILE_U8_H
 
@@ -21,7 +21,7 @@ enum { ULB_BYTE_TOKENS = 4, ULB_BYTE_VECTORS = 2, ULB_BYTE_SUMS = ULB_BYTE_TOKEN
         ULB_WORDS4(n), ULB_WORDS4(n), ULB_WORDS4(n), ULB_WORDS4(n)                                           \
     }
 
-/* Steps of 4 columns. Each step prefetches the line at `ask` into L2. If near is not 0, it also prefetches
+/* Steps of four columns. Each step prefetches the line at `ask` into L2. If near is not 0, it also prefetches
  * the line at ask - near into L1. */
 struct ulb_byte_steps {
     const uint8_t *w;
@@ -30,7 +30,7 @@ struct ulb_byte_steps {
     size_t x_stride; /* from one token to the next */
     const uint8_t *ask;
     size_t ask_bytes, l1_distance;
-    bool asked; /* before: nothing is asked for here. A constant */
+    bool asked; /* prefetched before: not here. A constant */
 };
 
 static inline __attribute__((always_inline)) void ulb_next_byte_step(struct ulb_byte_steps *at)
@@ -131,8 +131,7 @@ ulb_add_byte_step(struct ulb_byte_steps *at, bool first, unsigned vectors, unsig
     ulb_next_byte_step(at);
 }
 
-/* *sum += words as 32 bits, for sums that wait in memory: compilers store what they take for a register's
- * twice. */
+/* *sum += words as 32 bits, in memory. Compilers would store a sum that they treat as a register twice. */
 static inline __attribute__((always_inline)) void ulb_widen_s16_in_memory(ulb_vec *sum, ulb_vec words,
                                                                           const ulb_vec *scale)
 {

@@ -9,8 +9,8 @@
  * Tiles of rows share packed activations, because packing takes a good part of the time. More tiles than
  * ULB_WEIGHT_ONLY_TILES gain little and slow down NF4 and short groups.
  *
- * At 512 bits 4 vectors of rows times 4 tokens are 16 sums. 16 FMA share 4 masks and 4 conversions. At 256
- * bits a tile is 2 vectors times 4 tokens. */
+ * At 512 bits 4 vectors of rows times four tokens are 16 sums. 16 FMA share four masks and four conversions.
+ * At 256 bits a tile is two vectors times four tokens. */
 #ifndef ULB_KERNELS_X86_GEMM_WEIGHT_ONLY_H
 #define ULB_KERNELS_X86_GEMM_WEIGHT_ONLY_H
 
@@ -48,8 +48,8 @@ struct ulb_weight_only_cfg {
     enum ulb_activation kind;
 };
 
-/* Rows of some tiles, an N-block and a K-block. A K-block is some turns, each of some steps of 4 columns of
- * each slice. */
+/* Rows of some tiles, an N-block and a K-block. A K-block is some turns, each of some steps of four columns
+ * of each slice. */
 struct ulb_weight_only_n_block {
     /* Activations in the order of the K-block, divided by the powers of two of the codes; or pairs of
      * bfloat16. */
@@ -144,8 +144,8 @@ static inline __attribute__((always_inline)) void ulb_add_token_column(const str
     }
 }
 
-/* The K-block for so many vectors of rows from vector on, and tokens from t on: columns or pairs [c, end) of
- * its steps. Lines [first, last) of a step are asked for, of the next K-block. */
+/* The K-block for some vectors of rows from vector, and tokens from t: columns or pairs [c, end) of its
+ * steps. Lines [first, last) of a step are prefetched, of the next K-block. */
 static inline __attribute__((always_inline)) void ulb_sum_weight_only_k_block(
     const struct ulb_weight_only_cfg *cfg, const struct ulb_weight_only_n_block *n_block, size_t vector,
     size_t t, unsigned tokens, unsigned c, unsigned end, size_t first, size_t last, ulb_floats *sums)
@@ -255,7 +255,7 @@ ulb_pass_weight_only_k_block(const struct ulb_weight_only_cfg *cfg, struct ulb_w
                          sums[i]);
 }
 
-/* All vectors of rows and so many tokens of a K-block. */
+/* All vectors of rows and some tokens of a K-block. */
 static inline __attribute__((always_inline)) void
 ulb_pass_weight_only_k_blocks(const struct ulb_weight_only_cfg *cfg, struct ulb_weight_only_n_block *n_block,
                               size_t tokens)
@@ -355,7 +355,7 @@ ulb_add_weight_only_groups(const struct ulb_weight_only_cfg *cfg, const struct u
     }
 }
 
-/* Computes all columns of tiles of rows with one scale each, in the order of the GEMV: turns of 4 steps of
+/* Computes all columns of tiles of rows with one scale each, in the order of the GEMV: turns of four steps of
  * each slice, then the rest of the slice. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only_rows(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
@@ -405,7 +405,7 @@ ulb_weight_only_epilogue_rows(const struct ulb_weight_only_cfg *cfg, const struc
     }
 }
 
-/* Rows of so many tiles from row m on, of tokens [n, n + tokens). */
+/* Rows of some tiles from row m on, of tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
 ulb_run_weight_only_n_block(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
                             const struct ulb_tiles *tiles, size_t m, size_t count, size_t n, size_t tokens,
@@ -429,8 +429,8 @@ ulb_run_weight_only_n_block(const struct ulb_weight_only_cfg *cfg, const struct 
     }
 }
 
-/* For one token: sums[slices][8] += products of some steps of 4 columns, from activation `at`. x_sums[slices]
- * += these activations. */
+/* For one token: sums[slices][8] += products of some steps of four columns, from activation `at`.
+ * x_sums[slices] += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only(const struct ulb_weight_only_cfg *cfg, struct ulb_interleave interleave, const uint8_t *w,
                     const void *x, size_t at, size_t steps, struct ulb_line_prefetch hint, ulb_floats *sums,

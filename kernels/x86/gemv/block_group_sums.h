@@ -124,7 +124,7 @@ ulb_prefetch_lines(const struct ulb_block_cfg *cfg, struct ulb_prefetch_setting 
     }
 }
 
-/* sums += so many steps, the first at w + at. */
+/* sums += some steps, the first at w + at. */
 static inline __attribute__((always_inline)) void ulb_add_steps(const struct ulb_block_cfg *cfg,
                                                                 struct ulb_prefetch_setting prefetch,
                                                                 const uint8_t *w, size_t at, const int8_t *x,
@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) bool ulb_is_long(const struct ulb_b
     return cfg->codes->s16_steps && ulb_group_bytes(cfg) > ULB_TURN_BYTES_MAX;
 }
 
-/* *sum += words, for sums that wait in memory: compilers store what they take for a register's twice. */
+/* *sum += words in memory. Compilers would store a sum that they treat as a register twice. */
 static inline __attribute__((always_inline)) void ulb_add_in_memory(ulb_vec *sum, ulb_vec words)
 {
     __asm__("vpaddd %[sum], %[words], %[words]\n\t" ULB_MOVE " %[words], %[sum]"
@@ -259,7 +259,7 @@ ulb_group_scale(const struct ulb_block_cfg *cfg, const uint8_t *scales, size_t g
 
 /* Whether scales multiply 16-bit sums while these are widened to 32 bits. The sums are then the block's, and
  * exact. Signed scales are excluded: they would have to multiply the zero point too.
- * |scale * sum| of 256 columns <= 63 * 31 * 128 * 256 < 2^26. */
+ * Sum of 256 columns: `|scale * sum| <= 63 * 31 * 128 * 256 < 2^26`. */
 static inline __attribute__((always_inline)) bool ulb_scales_integers(const struct ulb_block_cfg *cfg)
 {
     return ULB_S16_SUMS && cfg->codes->s16_steps &&

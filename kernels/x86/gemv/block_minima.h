@@ -1,9 +1,9 @@
 /* The part of a block's sum that its minima take off: the sum over groups of min * (sum of the activations).
  *
- * Minima are bytes or nibbles, 4 groups of a row in a lane. A sum of 16 or 32 activations is split into 64 *
- * high + low, both int8 (|sum| <= 4,096). Their products are then dot products like those of codes. With AVX2
- * a 16-bit sum holds 2 products of minima <= 63 for every 4 groups.
- * 8 groups: 2 * 2 * 63 * 64 = 16,128. 16 groups: 4 * 2 * 15 * 64 = 7,680. */
+ * Minima are bytes or nibbles, four groups of a row in a lane. A sum of 16 or 32 activations is split into 64
+ * * high + low, both int8 (|sum| <= 4,096). Their products are then dot products like those of codes. With
+ * AVX2 a 16-bit sum holds two products of minima <= 63 for every four groups.
+ * 8 groups: `2 * 2 * 63 * 64 = 16,128`; 16 groups: `4 * 2 * 15 * 64 = 7,680`. */
 #ifndef ULB_KERNELS_X86_GEMV_BLOCK_MINIMA_H
 #define ULB_KERNELS_X86_GEMV_BLOCK_MINIMA_H
 
@@ -12,7 +12,8 @@
 
 #include <stddef.h>
 
-/* No minima; one for each block, of any sign; one byte for each of 8 groups; 4 bits for each of 16 groups. */
+/* No minima; one for each block, of any sign; one byte for each of eight groups; 4 bits for each of 16
+ * groups. */
 enum ulb_minima { ULB_NO_MINIMA, ULB_ONE_MINIMUM, ULB_BYTE_MINIMA, ULB_NIBBLE_MINIMA };
 
 /* Bytes of the minima of a tile. */
@@ -27,7 +28,7 @@ struct ulb_sum_quads {
     ulb_vec low[4], high[4];
 };
 
-/* 8 sums as int32: the first two quads from i on. */
+/* Eight sums as int32: the first two quads from i. */
 static inline __attribute__((always_inline)) void ulb_split_eight(__m256i sums, struct ulb_sum_quads *quads,
                                                                   size_t i)
 {
@@ -42,7 +43,7 @@ static inline __attribute__((always_inline)) void ulb_split_eight(__m256i sums, 
     quads->high[i + 1] = ulb_all32(_mm256_extract_epi32(bytes, 5));
 }
 
-/* Splits 16 sums of 16 activations. groups: 8 of two sums each, or 16. */
+/* Splits 16 sums of 16 activations. groups: eight of two sums each, or 16. */
 static inline __attribute__((always_inline)) struct ulb_sum_quads ulb_split_sums(const int16_t *x_sums,
                                                                                  size_t groups)
 {

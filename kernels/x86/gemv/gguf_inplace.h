@@ -27,7 +27,7 @@ static inline struct ulb_in_place_x ulb_in_place_token(const struct ulb_gemm *g,
                                    g->x_sums + n * g->x_sums_stride};
 }
 
-/* Fields of so many bits at bit shift of each byte, moved to bit at. Constants. */
+/* Fields of this many bits at bit shift of each byte, moved to bit at. Constants. */
 static inline __attribute__((always_inline)) __m256i ulb_field(__m256i bytes, unsigned shift, unsigned at,
                                                                int mask)
 {

@@ -79,7 +79,7 @@ static inline size_t ulb_next_n_block(size_t left, size_t most)
 struct ulb_step_prefetch {
     const struct ulb_k_loop *k_loop;
     size_t begin; /* of the step in its chunk */
-    bool whole;   /* the chunk; of a part of one nothing is asked for */
+    bool whole;   /* the whole chunk; a part of one prefetches nothing */
     struct ulb_prefetch_setting prefetch;
 };
 
@@ -105,8 +105,8 @@ ulb_prefetch_line_at(const struct ulb_step_prefetch *hint, const uint8_t *w, siz
     }
 }
 
-/* Adds so many steps of slice i, from s on, to its set of accumulators; whole: they are a chunk, whose lines
- * ahead are prefetched. */
+/* Adds some steps of slice i, from s, to its set of accumulators; whole: they are a chunk, whose lines ahead
+ * are prefetched. */
 static inline __attribute__((always_inline)) void
 ulb_k_chunk(const struct ulb_k_loop *k_loop, struct ulb_prefetch_setting prefetch, ulb_step_fn *step,
             const struct ulb_tiles *tiles, size_t i, size_t s, size_t steps, bool whole, ulb_vec *sums)

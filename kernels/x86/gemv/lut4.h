@@ -1,8 +1,8 @@
 /* Exact sums over bits by table look-up on x86 (kernels/codes/lut4.h). One vpshufb looks up 32 rows of 4
  * bits, or at 512 bits 32 rows of 8 bits.
  *
- * vpmaddubsw by (1, 32) joins the halves of byte sums into 16 bits. Registers: 4 byte sums, 4 word sums, 5 of
- * a step. The 32-bit sums are kept in memory. Ports: kernels/x86/gemv/lut4_avx2.h and
+ * vpmaddubsw by (1, 32) joins the halves of byte sums into 16 bits. Registers: four byte sums, four word
+ * sums, five of a step. The 32-bit sums are kept in memory. Ports: kernels/x86/gemv/lut4_avx2.h and
  * kernels/x86/gemv/lut4_avx512.h. Near the end of a stream the prefetches reach the same stream of the next
  * tile. */
 #ifndef ULB_KERNELS_X86_GEMV_LUT4_H
@@ -155,7 +155,7 @@ static inline __attribute__((always_inline)) void ulb_nibble_bursts(struct ulb_p
     }
 }
 
-/* Sums of v over four slices. Two alternating bursts of each fill 16 bits. tables: [slices][steps]. */
+/* Sums of v over four slices. Two alternating bursts of each fill 16 bits. tables: `[slices][steps]`. */
 static inline __attribute__((always_inline)) void ulb_nibble_sum_as(struct ulb_prefetch_setting prefetch,
                                                                     const struct ulb_tiles *tiles,
                                                                     const uint8_t *tables, int32_t *sums)

@@ -1,9 +1,8 @@
 /* Look-ups of kernels/x86/gemv/lut4.h in vectors of 256 bits: a step is one vector.
  *
  * Ports: a step takes a load, two table loads, and one or half a prefetch. It also takes an AND, a shift and
- * AND (or one gf2p8affineqb), 4 pshufb and 4 additions. Joining takes 12 operations for every 8 steps, and
- * the first of 8 steps needs no additions.
- * 12 operations / 3 ports / 8 = 0.5 cycle per 32 bits; with GFNI 11 operations, 0.46 cycle. */
+ * AND (or one gf2p8affineqb), four pshufb and four additions. Joining takes 12 operations for every eight
+ * steps, and the first of eight steps needs no additions. */
 #ifndef ULB_KERNELS_X86_GEMV_LUT4_AVX2_H
 #define ULB_KERNELS_X86_GEMV_LUT4_AVX2_H
 
@@ -14,7 +13,7 @@
 
 typedef __m256i ulb_nibble_vec;
 
-/* Instructions per 32 weights of so many bits. */
+/* Instructions per 32 weights of this many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
         .loads = 0.125 * (bits), .broadcasts = 0.25 * (bits),                                                \

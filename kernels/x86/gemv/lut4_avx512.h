@@ -4,10 +4,9 @@
  * order low parts belong to rows r and high parts to rows r + 16. In the swapped order it is the other way
  * round.
  *
- * Ports: a line takes an AND, gf2p8affineqb (or a shift and an AND), the swap, 4 pshufb and 4 additions.
- * Joining takes 12 operations for every 4 lines, and the first of 4 lines needs no additions.
- * 13 operations / 2 ports / 16 = 0.41 cycle per 32 bits; without GFNI 14 operations, 0.44 cycle.
- * Port 5 alone executes 6 of them. */
+ * Ports: a line takes an AND, gf2p8affineqb (or a shift and an AND), the swap, four pshufb and four
+ * additions. Joining takes 12 operations for every four lines, and the first of four lines needs no
+ * additions. Port five alone executes six of all 13. */
 #ifndef ULB_KERNELS_X86_GEMV_LUT4_AVX512_H
 #define ULB_KERNELS_X86_GEMV_LUT4_AVX512_H
 
@@ -18,7 +17,7 @@
 
 typedef __m512i ulb_nibble_vec;
 
-/* Instructions per 32 weights of so many bits. */
+/* Instructions per 32 weights of this many bits. */
 #define ULB_NIBBLE_MIX(bits)                                                                                 \
     {                                                                                                        \
         .loads = 0.125 * (bits), .prefetches = 0.0625 * ULB_NIBBLE_PREFETCHES * (bits),                      \

@@ -1,5 +1,5 @@
-/* One step of a plane of codes (kernels/x86/gemv/planes.h): its 4 columns of 8 vectors of rows are added to 8
- * sums. All 8 are one assembler statement: see kernels/x86/simd/dot.h. */
+/* One step of a plane of codes (kernels/x86/gemv/planes.h): its four columns of eight vectors of rows are
+ * added to 8 sums. All 8 are one assembler statement: see kernels/x86/simd/dot.h. */
 #ifndef ULB_KERNELS_X86_GEMV_PLANE_ASM_H
 #define ULB_KERNELS_X86_GEMV_PLANE_ASM_H
 

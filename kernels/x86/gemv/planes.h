@@ -1,12 +1,12 @@
 /* Sums of products of codes of 1 to 8 bits and int8 activations. Codes are cut into planes of 8, 4, 2 or 1
- * bits, each stored by itself. A lane holds 4 columns of a row. Every 4 columns of 8 vectors of rows take as
- * many vectors of bytes as the plane has bits. A byte holds fields of neighbouring vectors of rows. The sum
- * of a code is the sum over its planes, each times 2^(its first bit).
+ * bits, each stored by itself. A lane holds four columns of a row. Every four columns of eight vectors of
+ * rows take as many vectors of bytes as the plane has bits. A byte holds fields of neighbouring vectors of
+ * rows. The sum of a code is the sum over its planes, each times 2^(its first bit).
  *
  * With dot products fields stay in their places in the byte (see kernels/formats/int2/mask.h). |x.w| of a
  * byte is at most 255 * 127 for each column. With AVX2 fields are shifted down, and 16-bit sums are widened
  * in time. Bytes of 8 bits fit vpmaddubsw only if the activation carries the sign.
- * |w - 128| <= 128: two products are at most 2 * 128 * 127 = 32,512. */
+ * `|w - 128| <= 128`: two products are at most `2 * 128 * 127 = 32,512`. */
 #ifndef ULB_KERNELS_X86_GEMV_PLANES_H
 #define ULB_KERNELS_X86_GEMV_PLANES_H
 
@@ -21,7 +21,7 @@ enum {
     ULB_PLANE_SLICES = 2 /* slices of K that alternate: see kernels/x86/gemv/k_slices.h */
 };
 
-/* Bits of the first plane of codes of so many bits; what it leaves makes the next. */
+/* Bits of the first plane of codes of this many bits; what it leaves makes the next. */
 static inline __attribute__((always_inline)) unsigned ulb_plane_bits(unsigned bits)
 {
     return bits >= 8 ? 8 : bits >= 4 ? 4 : bits >= 2 ? 2 : 1;
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void ulb_sums_barrier(ulb_vec *sums
         __asm__("" : "+" ULB_REGISTER(sums[v]));
 }
 
-/* sums[8] += int32 sums of so many steps of one plane; what fields lack is left to ulb_separate_plane(). */
+/* sums[8] += int32 sums of some steps of one plane; what fields lack is left to ulb_separate_plane(). */
 static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, const uint8_t *w,
                                                                 const int8_t *x, size_t steps,
                                                                 struct ulb_line_prefetch hint, ulb_vec *sums)
@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) void ulb_sum_plane(unsigned bits, c
     }
 }
 
-/* Sums of fields at their places -> of each of so many vectors of rows. */
+/* Sums of fields at their places -> of each of some vectors of rows. */
 static inline __attribute__((always_inline)) void ulb_separate_vectors(unsigned bits, unsigned vectors,
                                                                        ulb_vec *sums)
 {
@@ -199,7 +199,7 @@ ulb_sum_in_turns(unsigned bits, const struct ulb_plane_groups *groups, size_t at
     }
 }
 
-/* sums[slices][8] = the sums of one plane, which begins at bytes behind the first. */
+/* sums[slices][8] = the sums of one plane, which begins at bytes after the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_slices(unsigned bits, const struct ulb_plane_groups *groups, size_t at, size_t steps,
                struct ulb_line_prefetch hint, ulb_vec (*sums)[ULB_PLANE_VECTORS])
@@ -267,8 +267,8 @@ static inline __attribute__((always_inline)) void ulb_sum_codes(unsigned bits,
 #define ULB_CODES_PRODUCTS(b, e) .dot_products = ULB_PLANES_OF(b) * ULB_VECTORS_PER_STEP
 #endif
 
-/* Loads of sums into registers for every 8 steps (ulb_take_turn); none if all slices are summed in registers.
- * Masks in memory: 3 for each vector of a plane of two bits, 7 for a plane of one bit
+/* Loads of sums into registers for every eight steps (ulb_take_turn); none if all slices are summed in
+ * registers. Masks in memory: three for each vector of a plane of two bits, seven for a plane of one bit
  * (kernels/x86/simd/dot.h). */
 #define ULB_TURN_LOADS(b) (ULB_BY_ENCODING(((b) >> 3 & 1) + (ULB_S16_SUMS ? 0 : ((b) >> 2 & 1)), 0) / 8.0)
 #if ULB_S16_SUMS

@@ -1,5 +1,5 @@
-/* Codes of 4 or 8 bits with floating activations, in the order of kernels/x86/gemv/planes.h. A lane holds 4
- * columns of a row. With 4-bit codes the upper nibbles hold a second row.
+/* Codes of 4 or 8 bits with floating activations, in the order of kernels/x86/gemv/planes.h. A lane holds
+ * four columns of a row. With 4-bit codes the upper nibbles hold a second row.
  *
  * A field is masked in its place in the lane and converted. A field from bit b is 2^b times too large, and
  * the activation is divided by 2^b. The uppermost field is shifted down, because its top bit would be a sign.
@@ -57,7 +57,8 @@ ulb_load_activation(enum ulb_activation kind, const void *x, size_t even, size_t
     ULB_WEIGHT_ONLY_MOVE " %[w" #n "], %[t]\n\tvpsrld $32-" #bits ", %[t], %[t]\n\t" ULB_WEIGHT_ONLY_FMA(n)
 #define ULB_WEIGHT_ONLY_UPPERMOST_4(n) ULB_WEIGHT_ONLY_SHIFTED(n, 4)
 #define ULB_WEIGHT_ONLY_UPPERMOST_8(n) ULB_WEIGHT_ONLY_SHIFTED(n, 8)
-/* One statement for 4 vectors: compilers would keep all lanes of a step in registers and sums in memory. */
+/* One statement for four vectors: compilers would keep all lanes of a step in registers and sums in
+ * memory. */
 #define ULB_WEIGHT_ONLY_STATEMENT(part)                                                                      \
     __asm__(                                                                                                 \
         part(0) part(1) part(2) part(3)                                                                      \
@@ -77,7 +78,7 @@ static inline __attribute__((always_inline)) void ulb_set_weight_only_masks(unsi
     }
 }
 
-/* 4 sums, `stride` apart, += the field from bit `first` of the lanes of 4 vectors, times x. */
+/* Four sums, `stride` apart, += the field from bit `first` of the lanes of four vectors, times x. */
 static inline __attribute__((always_inline)) void ulb_add_weight_only_field(unsigned bits, unsigned first,
                                                                             const ulb_vec *masks,
                                                                             const uint8_t *w, ulb_floats x,
@@ -101,7 +102,7 @@ static inline __attribute__((always_inline)) void ulb_add_weight_only_column(uns
                                                                              const uint8_t *w, ulb_floats x,
                                                                              ulb_floats *sums)
 {
-    /* The first or last 4 vectors of 8-bit codes, or the lower or upper nibbles of 4-bit codes. */
+    /* The first or last four vectors of 8-bit codes, or the lower or upper nibbles of 4-bit codes. */
     const size_t stride = bits == 4 ? 2 : 1, next = bits == 4 ? 1 : 4;
     const uint8_t *w2 = bits == 4 ? w : w + 4 * ULB_VEC_BYTES;
     const unsigned first = 8 * c;
@@ -130,7 +131,7 @@ static inline float ulb_sum_four(__m128 v)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehl_ps(two, two)));
 }
 
-/* Slices whose steps alternate. Each slice adds to its own 8 sums and its own sum of activations. */
+/* Slices whose steps alternate. Each slice adds to its own eight sums and its own sum of activations. */
 struct ulb_interleave {
     size_t slices;  /* 1 or 2, a constant */
     size_t bytes;   /* from one to the next */
@@ -154,8 +155,8 @@ ulb_add_columns_step(unsigned bits, enum ulb_activation kind, const ulb_vec *mas
     }
 }
 
-/* sums[slices][8] += products of some steps of 4 columns, from activation `at`. Sums of upper nibbles are 16
- * times too large. x_sums[slices] += these activations. */
+/* sums[slices][8] += products of some steps of four columns, from activation `at`. Sums of upper nibbles are
+ * 16 times too large. x_sums[slices] += these activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only_columns(unsigned bits, enum ulb_activation kind, const uint8_t *w,
                             struct ulb_interleave interleave, const void *x, size_t at, size_t steps,

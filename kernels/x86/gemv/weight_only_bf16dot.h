@@ -1,4 +1,4 @@
-/* 4-bit codes by vdpbf16ps, in the order of kernels/x86/gemv/planes.h. A lane holds 4 columns of a row, a
+/* 4-bit codes by vdpbf16ps, in the order of kernels/x86/gemv/planes.h. A lane holds four columns of a row, a
  * byte each, and a second row in the upper nibbles.
  *
  * After a shift by 8 c + 4 f the two words of a lane begin with the codes of columns c and c + 2 of row f.
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void ulb_add_pairs_step(ulb_vec tab
     }
 }
 
-/* sums[slices][8] += products of so many steps of 4 columns, from activation at on; x_sums[slices] += these
+/* sums[slices][8] += products of some steps of four columns, from activation at on; x_sums[slices] += these
  * activations. */
 static inline __attribute__((always_inline)) void
 ulb_add_weight_only_pairs(const uint8_t *w, struct ulb_interleave interleave, const void *x, size_t at,

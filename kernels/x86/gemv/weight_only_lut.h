@@ -1,10 +1,10 @@
 /* 4-bit codes of a codebook with floating activations, in the order of kernels/x86/gemv/planes.h. A lane
- * holds 4 columns of a row, and a second row in the upper nibbles.
+ * holds four columns of a row, and a second row in the upper nibbles.
  *
  * At 512 bits vpermps looks up 16 entries by the lowest 4 bits of a lane, so that a code is only shifted
- * down. At 256 bits vpermps looks up 8 entries only. There vpshufb looks up the four bytes of each number, 32
- * at once. Two rounds of unpacking join them, the 4 columns of a row side by side. A row then has four sums,
- * one for each column of a step, which are added up at the end of a group. */
+ * down. At 256 bits vpermps looks up eight entries only. There vpshufb looks up the four bytes of each
+ * number, 32 at once. Two rounds of unpacking join them, the four columns of a row side by side. A row then
+ * has four sums, one for each column of a step, which are added up at the end of a group. */
 #ifndef ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_LUT_H
 #define ULB_KERNELS_X86_GEMV_WEIGHT_ONLY_LUT_H
 
@@ -42,7 +42,7 @@ static inline struct ulb_codebook ulb_load_codebook(const float *levels)
 
 enum { ULB_CODEBOOK_SUMS = 1 /* of a row in a group */ };
 
-/* sums[8] = products of so many steps of 4 columns; x at the first. */
+/* sums[8] = products of some steps of four columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
                          struct ulb_line_prefetch hint, const struct ulb_codebook *table, ulb_floats *sums)
@@ -76,7 +76,7 @@ enum {
     ULB_CODEBOOK_COLUMNS_MAX = 64
 };
 
-/* sums[4] += products of 4 columns of 8 rows. Vector v holds rows v and v + 4. */
+/* sums[4] += products of four columns of eight rows. Vector v holds rows v and v + 4. */
 static inline __attribute__((always_inline)) void ulb_add_codebook(const struct ulb_codebook *table,
                                                                    __m256i codes, __m256 x, ulb_floats *sums)
 {
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) ulb_floats ulb_sum_rows(const struc
     return _mm256_hadd_ps(_mm256_hadd_ps(sums[0], sums[1]), _mm256_hadd_ps(sums[2], sums[3]));
 }
 
-/* sums[8] = products of so many steps of 4 columns; x at the first. */
+/* sums[8] = products of some steps of four columns; x at the first. */
 static inline __attribute__((always_inline)) void
 ulb_sum_codebook_columns(enum ulb_activation kind, const uint8_t *w, const void *x, size_t at, size_t steps,
                          struct ulb_line_prefetch hint, const struct ulb_codebook *table, ulb_floats *sums)

@@ -1,15 +1,15 @@
-/* Sums of products of codes and int8 activations, 4 columns of a row in a lane. The build of the file selects
- * the instruction:
- *   ULB_DP_VEX     vpdpbusd, AVX-VNNI           256 bits, unsigned weights x signed activations
- *   ULB_DP_EVEX    vpdpbusd, AVX-512 VNNI + VL  the same on CPUs without the VEX form (Ice Lake, Zen 4)
- *   ULB_DP_512     vpdpbusd, AVX-512 VNNI       512 bits
- *   ULB_DP_SIGNED  vpdpbssd, AVX-VNNI-INT8      256 bits, signed x signed
- *   none           vpmaddubsw, AVX2             256 bits, unsigned x signed, two 16-bit sums per lane
+/* Sums of products of codes and int8 activations, four columns of a row in a lane. The build of the file
+ * selects the instruction:
+ *   ULB_DP_VEX     vpdpbusd, AVX-VNNI           256 bits, unsigned weights x signed activations.
+ *   ULB_DP_EVEX    vpdpbusd, AVX-512 VNNI + VL  the same on CPUs without the VEX form (Ice Lake, Zen 4).
+ *   ULB_DP_512     vpdpbusd, AVX-512 VNNI       512 bits.
+ *   ULB_DP_SIGNED  vpdpbssd, AVX-VNNI-INT8      256 bits, signed x signed.
+ *   none           vpmaddubsw, AVX2             256 bits, unsigned x signed, two 16-bit sums per lane.
  *
  * Unsigned forms hold code = value + zero point. The caller subtracts zero point * sum(x), which
  * ULB_DP_ZERO(zp) gives; it is 0 for the signed form. The four dot products do not saturate: exact modulo
  * 2^32. 16-bit sums hold a limited number of steps. ulb_widen_s16() then turns them into int32.
- * A step adds at most 256 C for codes <= C and |x| <= 128, so that 127 / C steps fit. */
+ * A step adds at most 256 C for codes <= C and `|x| <= 128`, so that 127 / C steps fit. */
 #ifndef ULB_KERNELS_X86_SIMD_DOT_H
 #define ULB_KERNELS_X86_SIMD_DOT_H
 
@@ -37,7 +37,7 @@
 #define ULB_REGISTER       "v"
 #endif
 
-/* sums += dot products of 4 neighbouring bytes. It uses the assembler for two reasons. GCC 12 copies the
+/* sums += dot products of four neighbouring bytes. It uses the assembler for two reasons. GCC 12 copies the
  * accumulators of the intrinsic from register to register in every step. No compiler of that age has an
  * intrinsic for vpdpbssd. */
 static inline void ulb_dp(ulb_vec *sums, ulb_vec weights, ulb_vec x)
@@ -61,7 +61,7 @@ static inline void ulb_dp_s16(ulb_vec *sums, ulb_vec a, ulb_vec b)
 #define ULB_MOVE          "vmovdqu"
 #define ULB_AND           "vpand"
 #define ULB_MASK(mask)    "m"(mask) /* 16 registers: accumulators need them */
-#define ULB_MASK_LOADS(n) (n)       /* loads of so many uses of them, in a mix of instructions */
+#define ULB_MASK_LOADS(n) (n)       /* loads for n uses of masks, in an instruction mix */
 #else
 #define ULB_MOVE          "vmovdqu32"
 #define ULB_AND           "vpandd"
@@ -154,7 +154,7 @@ static inline ulb_vec ulb_all_x_sums(const int16_t *sums, int factor)
 #define ULB_BY_ENCODING(vex, evex) (vex)
 #endif
 
-/* Steps of 4 columns between two ulb_widen_s16(), for codes 0..largest: a power of two. */
+/* Steps of four columns between two ulb_widen_s16(), for codes 0..largest: a power of two. */
 #define ULB_S16_STEPS(largest)                                                                               \
     (127 / (largest) >= 16  ? 16                                                                             \
      : 127 / (largest) >= 8 ? 8                                                                              \
@@ -207,7 +207,7 @@ static inline void ulb_dot_nibbles(ulb_vec *sums, const uint8_t *w, ulb_vec x)
             : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [x] "x"(x), [nibble] "x"(ulb_all8(0x0F)));
 }
 
-/* sums[i] += the fields of two bits from bit 2 i. Fields 1 and 3 stay in their places in a nibble, 4 times
+/* sums[i] += the fields of two bits from bit 2 i. Fields 1 and 3 stay in their places in a nibble, four times
  * too large. */
 static inline void ulb_dot_two_bit(ulb_vec *sums, const uint8_t *w, ulb_vec x)
 {

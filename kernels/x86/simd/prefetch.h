@@ -116,7 +116,7 @@ struct ulb_line_prefetch {
             STATEMENT(ULB_ASM_PREFETCH_OWN, ULB_PREFETCH_OWN_OPERANDS(w, (line) + (l1_distance)));           \
     } while (0)
 
-/* The instructions of own, or of a packed setting in a register, whose code stands behind the function. */
+/* The instructions of own, or of a packed setting in a register, whose code stands after the function. */
 /* clang-format off */
 #define ULB_ASM_PREFETCH_TUNED_OR(own) \
     "test %[distance], %[distance]\n\tjne 2f\n\t" own "\n1:\n\t.subsection 1\n" \
@@ -225,7 +225,7 @@ ulb_prefetch_line_runtime(const void *w, size_t line, struct ulb_line_prefetch h
                          : "cc");
 }
 
-/* ulb_prefetch_line() that stays behind what sum has been added to: see ulb_prefetch_line_at()
+/* ulb_prefetch_line() that stays after what sum has been added to: see ulb_prefetch_line_at()
  * (kernels/x86/gemv/k_slices.h). sum: any vector, in a register. */
 #define ULB_PREFETCH_LINE_AFTER(sum, w, line, hint)                                                          \
     do {                                                                                                     \

@@ -282,7 +282,7 @@ static inline __attribute__((always_inline)) void ulb_zero_all(ulb_vec *sums, si
         sums[i] = ulb_zero();
 }
 
-/* The first of so many sets of n += the others. */
+/* The first of the sets of n += the others. */
 static inline __attribute__((always_inline)) void ulb_add_sets(ulb_vec *sums, size_t sets, size_t n)
 {
     ULB_UNROLL(8)
