@@ -110,6 +110,18 @@ enum ulb_status ulb_compare_answer(const struct ulb_record *base, const struct u
     return count_missing(base, fresh, settings, comparison, err);
 }
 
+const struct ulb_kernel_change *ulb_blindest(const struct ulb_comparison *comparison)
+{
+    const struct ulb_kernel_change *worst = NULL;
+    for (size_t i = 0; i < comparison->n_kernels; i++) {
+        const struct ulb_kernel_change *kernel = &comparison->kernels[i];
+        /* NAN, of a kernel without a round, is the worst. */
+        if (!worst || !(kernel->smallest_detectable <= worst->smallest_detectable))
+            worst = kernel;
+    }
+    return worst;
+}
+
 enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, struct ulb_error *err)
 {
     size_t slower = comparison->count[ULB_REGRESSED];
@@ -135,14 +147,13 @@ enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, s
                         "cannot tell: gamma of %s grew, and the new run chose another kernel of the format: "
                         "measure it with ulb-bench run --like BASE, or take --allow-missing",
                         comparison->unchosen);
-    for (size_t i = 0; i < comparison->n_kernels && comparison->blind > 0; i++) {
-        const struct ulb_kernel_change *kernel = &comparison->kernels[i];
-        if (kernel->verdict == ULB_INCONCLUSIVE)
-            return ulb_fail(err, ULB_UNDECIDED,
-                            "cannot tell: of %zu %s a change must reach %.0f %% to be seen (%s): quiet the "
-                            "machine, measure longer, or accept that with --allow-blind",
-                            comparison->blind, comparison->blind == 1 ? "kernel" : "kernels",
-                            100 * kernel->smallest_detectable, kernel->kernel);
+    if (comparison->blind > 0) {
+        const struct ulb_kernel_change *kernel = ulb_blindest(comparison);
+        return ulb_fail(err, ULB_UNDECIDED,
+                        "cannot tell: of %zu %s a change must reach %.0f %% to be seen (%s): quiet the "
+                        "machine, measure longer, or accept that with --allow-blind",
+                        comparison->blind, comparison->blind == 1 ? "kernel" : "kernels",
+                        100 * kernel->smallest_detectable, kernel->kernel);
     }
     return ULB_OK;
 }

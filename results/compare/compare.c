@@ -405,6 +405,29 @@ static const struct ulb_compared *find(const struct ulb_comparison *comparison, 
     return NULL;
 }
 
+struct ulb_compare_settings ulb_confirm_settings(const struct ulb_compare_settings *settings,
+                                                 const struct ulb_comparison *comparison)
+{
+    struct ulb_compare_settings again = *settings;
+    if (comparison->n_kernels > 0 && isnan(again.threshold))
+        again.threshold = comparison->kernel_threshold;
+    return again;
+}
+
+/* A kernel of which no cell is slower any more is unsure like its cells. */
+static void release_kernels(struct ulb_comparison *comparison)
+{
+    for (size_t k = 0; k < comparison->n_kernels; k++) {
+        struct ulb_kernel_change *kernel = &comparison->kernels[k];
+        bool slower = false;
+        for (size_t i = 0; i < comparison->n && !slower; i++)
+            slower = comparison->cells[i].verdict == ULB_REGRESSED &&
+                     strcmp(comparison->cells[i].kernel, kernel->kernel) == 0;
+        if (kernel->verdict == ULB_REGRESSED && !slower)
+            kernel->verdict = ULB_INCONCLUSIVE;
+    }
+}
+
 void ulb_comparison_confirm(struct ulb_comparison *comparison, const struct ulb_comparison *again)
 {
     for (size_t i = 0; i < comparison->n; i++) {
@@ -418,5 +441,6 @@ void ulb_comparison_confirm(struct ulb_comparison *comparison, const struct ulb_
         comparison->count[ULB_REGRESSED]--;
         comparison->count[ULB_INCONCLUSIVE]++;
     }
+    release_kernels(comparison);
     qsort(comparison->cells, comparison->n, sizeof *comparison->cells, by_verdict);
 }

@@ -100,9 +100,16 @@ enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_reco
                             struct ulb_error *err);
 void ulb_comparison_free(struct ulb_comparison *comparison);
 
+/* The kernel of which least could have been seen; NULL without kernels. */
+const struct ulb_kernel_change *ulb_blindest(const struct ulb_comparison *comparison);
+
 /* ULB_OK: nothing regressed, and what must be seen would have been; ULB_FINDING: a regression, wrong results
  * or missing cells; ULB_UNDECIDED: neither can be said. */
 enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, struct ulb_error *err);
+
+/* For the second run's comparison: its few kernels do not show how far runs differ, the first one's did. */
+struct ulb_compare_settings ulb_confirm_settings(const struct ulb_compare_settings *settings,
+                                                 const struct ulb_comparison *comparison);
 
 /* Takes back the regressions that a second run of the new build (compared with the same base) does not show
  * too: they become unsure. Figures that the second run does not have are left as they are. */

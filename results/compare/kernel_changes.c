@@ -51,11 +51,18 @@ static double weighted_median(struct weighted *of, size_t n)
 
 /* ---- one cell ---- */
 
-/* The rounds' median at one state of the machine, disturbed rounds with less weight. */
-static double level(const struct ulb_series *series, struct ulb_machine_state to, double *weight)
+/* The series with its disturbed rounds, which lie behind the others. */
+static struct ulb_series all_rounds(const struct ulb_series *series)
 {
     struct ulb_series all = *series;
     all.n += series->disturbed;
+    return all;
+}
+
+/* The rounds' median at one state of the machine, disturbed rounds with less weight. */
+static double level(const struct ulb_series *series, struct ulb_machine_state to, double *weight)
+{
+    const struct ulb_series all = all_rounds(series);
     double *moved = malloc((all.n + 1) * sizeof *moved), result = NAN;
     struct weighted *rounds = malloc((all.n + 1) * sizeof *rounds);
     *weight = 0;
@@ -72,17 +79,11 @@ static double level(const struct ulb_series *series, struct ulb_machine_state to
     return result;
 }
 
-static struct ulb_machine_state state_of(const struct ulb_series *series)
-{
-    struct ulb_series all = *series;
-    all.n += series->disturbed;
-    return ulb_series_state(&all);
-}
-
 /* ln of cost, new over base; NAN where one of the two has no round. */
 static struct weighted cell_effect(const struct ulb_series_pair *pair)
 {
-    struct ulb_machine_state base = state_of(pair->base), fresh = state_of(pair->fresh);
+    const struct ulb_series before_all = all_rounds(pair->base), after_all = all_rounds(pair->fresh);
+    struct ulb_machine_state base = ulb_series_state(&before_all), fresh = ulb_series_state(&after_all);
     struct ulb_machine_state to = {sqrt(base.gbps * fresh.gbps), sqrt(base.hz * fresh.hz)};
     double before, after;
     double effect = -level(pair->base, to, &before);

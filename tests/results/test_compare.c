@@ -312,6 +312,33 @@ static void test_confirm(void **state)
     ulb_record_free(&again);
 }
 
+/* The second run has the suspects alone, and too few kernels to show how far runs differ. */
+static void test_confirm_alone(void **state)
+{
+    (void)state;
+    for (int slow = 0; slow < 2; slow++) {
+        struct ulb_record base = make(1), fresh = make(2), again = make(3);
+        slow_down(&fresh, COMPUTE_BOUND, 1.15, 0);
+        slow_down(&again, COMPUTE_BOUND, slow ? 1.15 : 1, 0);
+        keep_cells(&again, COMPUTE_BOUND);
+        struct ulb_comparison comparison = compare(&base, &fresh), second;
+        const struct ulb_compare_settings first = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN};
+        const struct ulb_compare_settings confirming = ulb_confirm_settings(&first, &comparison);
+        assert_int_equal(ulb_compare(&base, &again, &confirming, &second, &err), ULB_OK);
+        ulb_comparison_confirm(&comparison, &second);
+        assert_int_equal(comparison.count[ULB_REGRESSED], slow ? SHAPES : 0);
+        for (size_t k = 0; k < comparison.n_kernels; k++) {
+            if (strcmp(comparison.kernels[k].kernel, COMPUTE_BOUND) == 0)
+                assert_int_equal(comparison.kernels[k].verdict, slow ? ULB_REGRESSED : ULB_INCONCLUSIVE);
+        }
+        ulb_comparison_free(&comparison);
+        ulb_comparison_free(&second);
+        ulb_record_free(&base);
+        ulb_record_free(&fresh);
+        ulb_record_free(&again);
+    }
+}
+
 static void set_build(struct ulb_record *record, const char *commit, const char *id)
 {
     json_t *build = json_object_get(record->root, "build");
@@ -489,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_missing_and_new),
         cmocka_unit_test(test_not_comparable),
         cmocka_unit_test(test_confirm),
+        cmocka_unit_test(test_confirm_alone),
         cmocka_unit_test(test_same_build),
         cmocka_unit_test(test_other_metrics),
         cmocka_unit_test(test_written_forms),

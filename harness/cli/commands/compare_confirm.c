@@ -153,13 +153,14 @@ static enum ulb_status run_again(const struct ulb_record *base, const struct ulb
 {
     struct ulb_record again;
     struct ulb_comparison second = {0};
+    const struct ulb_compare_settings confirming = ulb_confirm_settings(settings, comparison);
     enum ulb_status status = ulb_measure_run(options, stage, &again, err);
     if (status == ULB_OK)
         status = check_build(fresh, &again, err);
     if (status == ULB_OK && suspects)
         status = adopt_names(suspects, &again, err);
     if (status == ULB_OK)
-        status = ulb_compare(base, &again, settings, &second, err);
+        status = ulb_compare(base, &again, &confirming, &second, err);
     if (status == ULB_OK)
         ulb_comparison_confirm(comparison, &second);
     ulb_comparison_free(&second);

@@ -128,29 +128,16 @@ static void print_kernels(const struct ulb_comparison *comparison, enum ulb_comp
         printf("and %zu more kernels; -v lists them\n", more);
 }
 
-/* The kernel of which the least could have been seen, among those that stayed the same. */
-static const struct ulb_kernel_change *blindest(const struct ulb_comparison *comparison)
-{
-    const struct ulb_kernel_change *worst = NULL;
-    for (size_t i = 0; i < comparison->n_kernels; i++) {
-        const struct ulb_kernel_change *kernel = &comparison->kernels[i];
-        if (isfinite(kernel->smallest_detectable) &&
-            (!worst || kernel->smallest_detectable > worst->smallest_detectable))
-            worst = kernel;
-    }
-    return worst;
-}
-
 static void print_answer(const struct ulb_comparison *comparison)
 {
     struct ulb_error why;
     char text[256];
-    const struct ulb_kernel_change *worst = blindest(comparison);
+    const struct ulb_kernel_change *worst = ulb_blindest(comparison);
     if (comparison->identical && comparison->wrong == 0)
         puts("answer: both records hold one and the same measurement");
     else if (ulb_comparison_status(comparison, &why) != ULB_OK)
         ulb_print_wrapped(stdout, "answer: ", why.message);
-    else if (worst) {
+    else if (worst && isfinite(worst->smallest_detectable)) {
         snprintf(text, sizeof text, "nothing regressed; a kernel slower by %.0f %% would have been seen (%s)",
                  100 * worst->smallest_detectable, worst->kernel);
         ulb_print_wrapped(stdout, "answer: ", text);
@@ -196,9 +183,9 @@ static void print_one(const struct ulb_compared_files *file, enum ulb_compare_de
 {
     const struct ulb_comparison *comparison = file->comparison;
     char verdicts[128];
+    print_answer(comparison);
     ulb_print_wrapped(stdout, "base: ", file->base);
     ulb_print_wrapped(stdout, "new:  ", file->fresh);
-    print_answer(comparison);
     ulb_verdict_text(file, 1, verdicts);
     printf("%s: %s\n", ulb_metrics[comparison->metric].name, verdicts);
     if (comparison->n_kernels > 0)
