@@ -202,7 +202,9 @@ expect 3 "/proc/nowhere" add records/02.json --db /proc/nowhere/history.db
 
 # A history that may be read alone, of another user or on a mount that is read-only: it is read as it is.
 mkdir locked
-cp h.db locked 2>/dev/null || cp "$(find . -maxdepth 1 -name '*.db' | head -1)" locked/h.db
+sqlite3 ulb-results/history.db 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+cp ulb-results/history.db whole.db
+cp whole.db locked/h.db
 reader=()
 [[ $(id -u) != 0 ]] || { command -v setpriv >/dev/null && reader=(setpriv --reuid=65534 --clear-groups); }
 if [[ $(id -u) != 0 || ${#reader[@]} -gt 0 ]] && "${reader[@]}" "$bench" --version >/dev/null 2>&1; then
@@ -215,7 +217,62 @@ if [[ $(id -u) != 0 || ${#reader[@]} -gt 0 ]] && "${reader[@]}" "$bench" --versi
     cmp -s out whole || fail "a history to be read alone differs: $(diff out whole | head -5)"
     "${reader[@]}" "$bench" history trend --db "$PWD/locked/h.db" >/dev/null 2>err || fail "its trend: $(cat err)"
     chmod 755 locked
+    # A link leads to the file beside which the journal would lie.
+    ln -s locked/h.db link.db
+    "${reader[@]}" "$bench" history list --db "$PWD/link.db" >out 2>err || fail "a link to a history: $(cat err)"
+    # With a log beside it that is not in it yet it cannot be read where nothing may be written.
+    mkdir logged kept
+    cp whole.db logged/open.db
+    sqlite3 logged/open.db 'PRAGMA journal_mode = WAL; CREATE TABLE mine(x);' \
+        '.shell cp logged/open.db logged/open.db-wal kept' >/dev/null
+    [[ -s kept/open.db-wal ]] || fail "no log to test with"
+    chmod 444 kept/*
+    chmod 555 kept
+    status=0
+    "${reader[@]}" "$bench" history list --db "$PWD/kept/open.db" >out 2>err || status=$?
+    [[ $status == 3 && $(wc -l <err) == 1 ]] && grep -q 'its journal beside it.*copy both' err ||
+        fail "a log beside it: $status $(cat err)"
+    cp -r kept copied
+    chmod -R u+w copied kept
+    "$bench" history list --db copied/open.db >out
+    cmp -s out whole || fail "both copied: $(diff out whole | head -5)"
+    chmod 444 whole.db
+    status=0
+    "${reader[@]}" "$bench" history add records/02.json --db "$PWD/whole.db" >out 2>err || status=$?
+    [[ $status == 3 && $(wc -l <err) == 1 ]] && grep -qE 'cannot write in|may not be written here' err ||
+        fail "add where nothing may be written: $status $(cat err)"
 fi
+
+# Pages that lead to one another by many ways: more rows than a file of this size can hold.
+cat >tangle.py <<'P'
+"""tangle.py FILE ROOT: the index at page ROOT gets twelve levels of pages with forty ways each to the next."""
+import sys
+pages, root = bytearray(open(sys.argv[1], "rb").read()), int(sys.argv[2])
+size = int.from_bytes(pages[16:18], "big")
+first = len(pages) // size + 1
+row = bytes([5, 5, 0, 0, 0, 9])
+def page(to):
+    cell = to.to_bytes(4, "big") + row
+    starts = [size - len(cell) * (i + 1) for i in range(40)]
+    head = bytes([2, 0, 0]) + len(starts).to_bytes(2, "big") + starts[-1].to_bytes(2, "big") + bytes(1) + to.to_bytes(4, "big")
+    head += b"".join(at.to_bytes(2, "big") for at in starts)
+    return head + bytes(starts[-1] - len(head)) + cell * len(starts)
+leaf = bytes([10, 0, 0, 0, 1]) + (size - len(row)).to_bytes(2, "big") + bytes(1) + (size - len(row)).to_bytes(2, "big")
+pages[(root - 1) * size:root * size] = page(first)
+for i in range(11):
+    pages += page(first + i + 1)
+pages += leaf + bytes(size - len(leaf) - len(row)) + row
+pages[28:32] = (len(pages) // size).to_bytes(4, "big")
+open(sys.argv[1], "wb").write(pages)
+P
+cp whole.db tangled.db
+chmod 644 tangled.db
+python3 tangle.py tangled.db "$(sqlite3 tangled.db "SELECT rootpage FROM sqlite_schema WHERE name = 'record_time'")"
+for action in list trend bisect; do
+    status=0
+    timeout 60 "${history[@]}" $action --db tangled.db >out 2>err || status=$?
+    [[ $status == 2 && $(wc -l <err) == 1 ]] && grep -q 'it is damaged' err || fail "$action of a tangled file: $status $(cat err)"
+done
 
 # A history where earlier versions kept it is read there, with a note, until one is beside the records.
 mkdir -p earlier/results
