@@ -274,6 +274,63 @@ for action in list trend bisect; do
     [[ $status == 2 && $(wc -l <err) == 1 ]] && grep -q 'it is damaged' err || fail "$action of a tangled file: $status $(cat err)"
 done
 
+# git's own reason where it does not know a commit.
+note() { # PATTERN FOLDER [COMMAND...]: adding a record with this repository notes that.
+    rm -f noted.db
+    "${@:3}" "${history[@]}" add records/04.json --db noted.db --repo "$2" >out 2>err || fail "add with $2: $(cat err)"
+    [[ $(wc -l <err) == 1 ]] && grep -qE "^note: 1 record placed by the time of measuring.*$1" err || fail "add with $2: $(cat err)"
+}
+note 'bad object|bad revision|unknown revision' another
+git clone -q --depth 1 "file://$PWD/repo" shallow
+note "'git fetch --unshallow'" shallow
+"${history[@]}" bisect --repo shallow | tr -s ' \n' ' ' >out
+grep -q 'commits in between unknown: .*shallow.*git fetch --unshallow' out || fail "bisect of a shallow clone: $(cat out)"
+mkdir empty
+status=0
+env PATH="$PWD/empty" "${history[@]}" bisect --repo repo >out 2>err || status=$?
+[[ $status == 2 ]] && grep -q "^ulb-bench: --repo 'repo': git could not be started; install it" err || fail "no git: $status $(cat err)"
+if [[ $(id -u) == 0 ]]; then
+    cp -r repo foreign
+    chown -R 65534 foreign
+    status=0
+    env GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null "${history[@]}" bisect --repo foreign >out 2>err || status=$?
+    [[ $status == 2 && $(wc -l <err) == 1 ]] && grep -q 'dubious ownership.*foreign' err && grep -q 'safe.directory' err ||
+        fail "a repository of another owner: $(cat err)"
+fi
+
+# Nothing that a repository configures is run: a signed commit, and each program that git could be told to run.
+cp -r repo hostile
+printf '#!/bin/sh\ntouch "%s/marked"\nexit 1\n' "$PWD" >mark
+chmod +x mark
+signed=$(git -C hostile cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\n none\n -----END PGP SIGNATURE-----' |
+    git -C hostile hash-object -t commit -w --stdin)
+git -C hostile update-ref HEAD "$signed"
+for key in gpg.program core.fsmonitor core.pager pager.log pager.rev-list core.sshCommand diff.external \
+    remote.origin.uploadpack; do
+    git -C hostile config $key "$PWD/mark"
+done
+git -C hostile config log.showSignature true
+git -C hostile config remote.origin.url "$PWD/another"
+git -C hostile config remote.origin.promisor true
+git -C hostile config core.repositoryFormatVersion 1
+git -C hostile config extensions.partialClone origin
+git -C hostile log -1 "$signed" >/dev/null 2>&1 || true
+[[ -e marked ]] || fail "the repository runs nothing, so that it tests nothing"
+rm -f marked
+for commit in "$signed" 0123456789abcdef0123456789abcdef01234567; do
+    python3 - "$commit" <<'P'
+import json, sys
+record = json.load(open("records/04.json"))
+record["build"]["commit"] = sys.argv[1]
+record["created"] = "2026-05-01T00:00:00Z"
+json.dump(record, open("hostile.json", "w"))
+P
+    rm -f hostile.db
+    "${history[@]}" add hostile.json --db hostile.db --repo hostile >out 2>&1 || fail "a hostile repository: $(cat out)"
+    "${history[@]}" bisect --repo hostile >out 2>&1 || fail "bisect of a hostile repository: $(cat out)"
+    [[ ! -e marked ]] || fail "git ran a program that the repository configures"
+done
+
 # A history where earlier versions kept it is read there, with a note, until one is beside the records.
 mkdir -p earlier/results
 cp ulb-results/history.db earlier/results

@@ -36,11 +36,13 @@ enum ulb_status ulb_trend_documents(const struct ulb_history_request *request, s
 /* What is said beside a commit that is null. */
 extern const char ulb_no_commit[];
 
-/* What git says of the repository that the records' commits are in; false when git or the commit is not
- * there. date: "2026-01-31T12:00:00Z". between: how many commits from good on, bad included; next: the one to
- * be measured next, "" when there is none in between. */
-bool ulb_git_repository(const char *folder);
-bool ulb_git_date(const char *repository, const char *commit, char date[24]);
-bool ulb_git_between(const char *repository, const char *good, const char *bad, long *between, char next[64]);
+/* What git says of the repository that the records' commits are in; on failure its own reason.
+ * date: "2026-01-31T12:00:00Z". between: how many commits from good on, bad included; next: the one to be
+ * measured next, "" when there is none in between. */
+enum ulb_status ulb_git_repository(const char *folder, struct ulb_error *err);
+enum ulb_status ulb_git_date(const char *repository, const char *commit, char date[24],
+                             struct ulb_error *err);
+enum ulb_status ulb_git_between(const char *repository, const char *good, const char *bad, long *between,
+                                char next[64], struct ulb_error *err);
 
 #endif

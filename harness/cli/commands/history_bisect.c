@@ -81,18 +81,19 @@ static double median_ratio(const json_t *cells)
 /* What the repository knows of the commits in between. */
 static void ask_repository(json_t *span, const char *repository)
 {
-    static const char reason[] = "git does not find both commits here; see --repo";
+    struct ulb_error why = {"a record names no commit"};
     const char *good = json_string_value(json_object_get(span, "good"));
     const char *bad = json_string_value(json_object_get(span, "bad"));
     long between;
     char next[64];
-    bool known = good && bad && ulb_git_between(repository, good, bad, &between, next);
+    bool known = good && bad && ulb_git_between(repository, good, bad, &between, next, &why) == ULB_OK;
     json_object_set_new(span, "commits", known ? json_integer(between) : json_null());
     json_object_set_new(span, "next", known && *next ? json_string(next) : json_null());
     if (!known)
-        json_object_set_new(span, "commits_reason", json_string(reason));
+        json_object_set_new(span, "commits_reason", json_string(why.message));
     if (!known || !*next)
-        json_object_set_new(span, "next_reason", json_string(known ? "no commit lies in between" : reason));
+        json_object_set_new(span, "next_reason",
+                            json_string(known ? "no commit lies in between" : why.message));
 }
 
 static void print_span(const json_t *span)
@@ -110,6 +111,11 @@ static void print_span(const json_t *span)
     if (next)
         printf("    %lld commits; measure %.12s next: git checkout %.12s\n",
                (long long)json_integer_value(json_object_get(span, "commits")), next, next);
+    else if (json_is_null(json_object_get(span, "commits"))) {
+        snprintf(line, sizeof line, "commits in between unknown: %.400s; see --repo",
+                 json_string_value(json_object_get(span, "commits_reason")));
+        ulb_print_wrapped(stdout, "    ", line);
+    }
     json_array_foreach(cells, i, cell)
     {
         snprintf(line, sizeof line, "%+.1f %% %s: %s",
