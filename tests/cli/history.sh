@@ -75,6 +75,12 @@ P
 grep -qE '^ +-[89]\.[0-9] %, regressed, between [0-9a-f]{12} and [0-9a-f]{12} \(' out || fail "trend says: $(cat out)"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
 "${history[@]}" trend >out
+[[ $(head -1 out) == 'efficiency: 108 series of 10 records, 12 changed' ]] && grep -q '12 cells, median -[89]' out &&
+    [[ $(wc -l <out) -le 20 ]] || fail "the summary of the trend: $(cat out)"
+"${history[@]}" add records/0[24].json --repo repo --db two.db >out && "${history[@]}" trend --db two.db >out
+[[ $(wc -l <out) -le 20 ]] && grep -q '^too few records' out && grep -q 'not judged: median' out || fail "two records: $(cat out)"
+awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the summary is over 100 columns"
+"${history[@]}" trend -v >out
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
 grep -q '^    [0-9]* records, .* efficiency [0-9.]* now' out || fail "trend says: $(head -2 out)"
 "${history[@]}" trend --threshold 15% --json >out

@@ -62,7 +62,8 @@ static const struct scope {
               {OPTION_LAST, "last", "list trend bisect"},
               {OPTION_REPOSITORY, "repo", "add bisect"},
               {'o', "out", "trend"},
-              {OPTION_FORMAT, "format", "trend"}};
+              {OPTION_FORMAT, "format", "trend"},
+              {'v', "verbose", "trend"}};
 enum { N_SCOPES = sizeof scopes / sizeof *scopes };
 
 static void note_given(struct ulb_history_request *request, int key)
@@ -99,6 +100,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_FORMAT:
         request->formats = argument;
+        return 0;
+    case 'v':
+        request->verbose = true;
         return 0;
     case 'j':
         request->json = true;
@@ -329,6 +333,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"format", OPTION_FORMAT, "svg|png|pdf|txt,...", 0, "formats of the figures (default: svg)", 0},
         {"repo", OPTION_REPOSITORY, "DIR", 0,
          "git repository of the commits (default: the current directory)", 0},
+        {"verbose", 'v', NULL, 0, "trend: each series, in place of a summary", 0},
         {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
         {0},
     };

@@ -12,7 +12,7 @@ struct ulb_history_request {
     enum ulb_metric metric;
     size_t last;      /* 0: all */
     double threshold; /* smallest change; NAN: the metric's own */
-    bool last_given, repository_given, json;
+    bool last_given, repository_given, json, verbose;
     unsigned given; /* a bit for each option given that only some actions take */
     char **records;
     size_t n_records;
@@ -32,6 +32,14 @@ enum ulb_status ulb_show_bisect(const struct ulb_history_request *request, struc
  * which plots/draw/figure.h draws. */
 enum ulb_status ulb_trend_documents(const struct ulb_history_request *request, struct ulb_history *history,
                                     json_t **documents, struct ulb_error *err);
+
+/* What changed, by spans of commits, in about twenty lines. */
+void ulb_print_trend_summary(const struct ulb_history_request *request, const json_t *documents);
+
+/* The last changes of the documents by the commits between which they happened; and the line that names
+ * these and the number of cells. */
+json_t *ulb_change_spans(const json_t *documents);
+void ulb_print_span(const json_t *span);
 
 /* What is said beside a commit that is null. */
 extern const char ulb_no_commit[];

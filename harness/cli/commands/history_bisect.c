@@ -48,7 +48,7 @@ static json_t *span_of(json_t *spans, const json_t *change)
     return span;
 }
 
-static json_t *spans_of(const json_t *documents)
+json_t *ulb_change_spans(const json_t *documents)
 {
     json_t *spans = json_array();
     size_t i;
@@ -96,18 +96,24 @@ static void ask_repository(json_t *span, const char *repository)
                             json_string(known ? "no commit lies in between" : why.message));
 }
 
-static void print_span(const json_t *span)
+void ulb_print_span(const json_t *span)
 {
     const char *good = json_string_value(json_object_get(span, "good"));
     const char *bad = json_string_value(json_object_get(span, "bad"));
-    const char *next = json_string_value(json_object_get(span, "next"));
-    const json_t *cells = json_object_get(span, "cells"), *cell;
-    char line[512];
-    size_t i;
+    const json_t *cells = json_object_get(span, "cells");
     printf("between %s (%.10s) and %s (%.10s): %zu cell%s, median %+.1f %%\n",
            good ? good : "an unknown commit", json_string_value(json_object_get(span, "good_created")),
            bad ? bad : "an unknown commit", json_string_value(json_object_get(span, "bad_created")),
            json_array_size(cells), json_array_size(cells) == 1 ? "" : "s", 100 * (median_ratio(cells) - 1));
+}
+
+static void print_with_cells(const json_t *span)
+{
+    const char *next = json_string_value(json_object_get(span, "next"));
+    const json_t *cells = json_object_get(span, "cells"), *cell;
+    char line[512];
+    size_t i;
+    ulb_print_span(span);
     if (next)
         printf("    %lld commits; measure %.12s next: git checkout %.12s\n",
                (long long)json_integer_value(json_object_get(span, "commits")), next, next);
@@ -133,13 +139,13 @@ enum ulb_status ulb_show_bisect(const struct ulb_history_request *request, struc
     enum ulb_status status = ulb_trend_documents(request, history, &documents, err);
     if (status != ULB_OK)
         return status;
-    json_t *spans = spans_of(documents), *span;
+    json_t *spans = ulb_change_spans(documents), *span;
     size_t i;
     json_array_foreach(spans, i, span)
     {
         ask_repository(span, request->repository);
         if (!request->json)
-            print_span(span);
+            print_with_cells(span);
     }
     if (!request->json && json_array_size(spans) == 0)
         printf("no change in %zu series\n", json_array_size(documents));
