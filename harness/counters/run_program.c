@@ -82,6 +82,18 @@ static const char *last_line(char *output)
     return newline ? newline + 1 : output;
 }
 
+/* What a program that failed said of it: git explains its fatal errors in further lines. */
+static const char *reason(char *output)
+{
+    static const char fatal[] = "fatal: ";
+    char *line = strncmp(output, fatal, strlen(fatal)) == 0 ? output : strstr(output, "\nfatal: ");
+    if (!line)
+        return last_line(output);
+    line += strcspn(line, "f");
+    line[strcspn(line, "\r\n")] = '\0';
+    return line + strlen(fatal);
+}
+
 static enum ulb_status judge(const char *program, int wait_status, enum ending ending, double timeout_s,
                              char *output, struct ulb_error *err)
 {
@@ -95,7 +107,7 @@ static enum ulb_status judge(const char *program, int wait_status, enum ending e
         return ulb_fail(err, ULB_ENVIRONMENT, "%s could not be started; install it or mend PATH", program);
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
         return ULB_OK;
-    return ulb_fail(err, ULB_ENVIRONMENT, "%s failed: %.120s", program, last_line(output));
+    return ulb_fail(err, ULB_ENVIRONMENT, "%s failed: %.240s", program, reason(output));
 }
 
 enum ulb_status ulb_run_program(char *const argv[], const unsigned *pus, size_t n_pus, double timeout_s,

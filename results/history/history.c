@@ -2,36 +2,11 @@
 
 #include "results/history/history_key.h"
 #include "results/history/history_private.h"
-#include "results/record/renamed.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* "ulbh": says that the file is a history, as user_version says of which form. */
-enum { APPLICATION_ID = 0x756c6268, VERSION = 1 };
-
-/* How long one writer waits for the others. */
-enum { BUSY_MS = 30000 };
-
-/* Points stand together by record, so that adding one appends to the file; a series is read by one look-up
- * for each record. */
-static const char schema[] =
-    "CREATE TABLE record(id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, created TEXT NOT "
-    "NULL,"
-    " committed TEXT, commit_id TEXT, compiler TEXT, machine TEXT NOT NULL);"
-    "CREATE INDEX record_time ON record(coalesce(committed, created), created, id);"
-    "CREATE TABLE series(id INTEGER PRIMARY KEY, metric TEXT NOT NULL, key TEXT NOT NULL,"
-    " place TEXT NOT NULL, UNIQUE(metric, key, place));"
-    "CREATE TABLE point(record INTEGER NOT NULL REFERENCES record(id),"
-    " series INTEGER NOT NULL REFERENCES series(id), value REAL NOT NULL, lo REAL, hi REAL,"
-    " PRIMARY KEY(record, series)) WITHOUT ROWID;";
 
 /* --- SQLite's words --- */
 
@@ -47,17 +22,27 @@ enum ulb_status ulb_history_fail(const struct ulb_history *history, struct ulb_e
     case SQLITE_CORRUPT:
         return ulb_fail(err, ULB_BAD_INPUT, "%s is no history of ulb-bench, or a damaged one: %s",
                         history->path, sqlite3_errmsg(history->db));
+    case SQLITE_INTERRUPT:
+    case SQLITE_TOOBIG:
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "%s: reading it takes more work than a history of its size can; it is damaged",
+                        history->path);
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+        return ulb_fail(err, ULB_ENVIRONMENT, "%s: may not be written here; name another history with --db",
+                        history->path);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return ulb_fail(err, ULB_ENVIRONMENT, "%s: others held it for more than %d s", history->path,
-                        BUSY_MS / 1000);
+                        ULB_HISTORY_BUSY_MS / 1000);
     default:
         return ulb_fail(err, ULB_ENVIRONMENT, "%s: %s", history->path, sqlite3_errmsg(history->db));
     }
 }
 
-static enum ulb_status execute(struct ulb_history *history, const char *sql, struct ulb_error *err)
+enum ulb_status ulb_history_execute(struct ulb_history *history, const char *sql, struct ulb_error *err)
 {
+    history->operations = 0;
     return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK ? ULB_OK
                                                                          : ulb_history_fail(history, err);
 }
@@ -65,6 +50,7 @@ static enum ulb_status execute(struct ulb_history *history, const char *sql, str
 enum ulb_status ulb_history_prepare(struct ulb_history *history, const char *sql, sqlite3_stmt **statement,
                                     struct ulb_error *err)
 {
+    history->operations = 0;
     return sqlite3_prepare_v2(history->db, sql, -1, statement, NULL) == SQLITE_OK
                ? ULB_OK
                : ulb_history_fail(history, err);
@@ -73,6 +59,7 @@ enum ulb_status ulb_history_prepare(struct ulb_history *history, const char *sql
 /* Runs a statement that gives no rows, and makes it ready for the next time. */
 static enum ulb_status step(struct ulb_history *history, sqlite3_stmt *statement, struct ulb_error *err)
 {
+    history->operations = 0;
     int code = sqlite3_step(statement);
     enum ulb_status status =
         code == SQLITE_DONE || code == SQLITE_ROW ? ULB_OK : ulb_history_fail(history, err);
@@ -86,200 +73,6 @@ static void bind_number(sqlite3_stmt *statement, int at, double value)
         sqlite3_bind_double(statement, at, value);
     else
         sqlite3_bind_null(statement, at);
-}
-
-/* --- opening --- */
-
-static enum ulb_status read_pragma(struct ulb_history *history, const char *sql, int *value,
-                                   struct ulb_error *err)
-{
-    sqlite3_stmt *statement;
-    enum ulb_status status = ulb_history_prepare(history, sql, &statement, err);
-    if (status != ULB_OK)
-        return status;
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        *value = sqlite3_column_int(statement, 0);
-    else
-        status = ulb_history_fail(history, err);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-/* An empty file may become a history, another program's database may not. *made: it is one already. */
-static enum ulb_status check_kind(struct ulb_history *history, bool *made, struct ulb_error *err)
-{
-    int application = 0, version = 0, tables = 0;
-    enum ulb_status status = read_pragma(history, "PRAGMA application_id", &application, err);
-    if (status == ULB_OK)
-        status = read_pragma(history, "PRAGMA user_version", &version, err);
-    if (status == ULB_OK)
-        status = read_pragma(history, "SELECT count(*) FROM sqlite_schema", &tables, err);
-    if (status != ULB_OK)
-        return status;
-    *made = application == APPLICATION_ID;
-    if (!*made && (application != 0 || tables > 0))
-        return ulb_fail(err, ULB_BAD_INPUT, "%s is another program's database; name a history with --db",
-                        history->path);
-    if (version > VERSION)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s was written by a newer version of ulb-bench (%d); update it",
-                        history->path, version);
-    return ULB_OK;
-}
-
-/* Two that make the same file at once take turns; the second finds it made. */
-static enum ulb_status make_tables(struct ulb_history *history, struct ulb_error *err)
-{
-    char sql[128];
-    bool made = false;
-    enum ulb_status status = execute(history, "BEGIN IMMEDIATE", err);
-    if (status != ULB_OK)
-        return status;
-    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
-             VERSION);
-    status = check_kind(history, &made, err);
-    if (status == ULB_OK && !made)
-        status = execute(history, schema, err);
-    if (status == ULB_OK && !made)
-        status = execute(history, sql, err);
-    if (status == ULB_OK)
-        return execute(history, "COMMIT", err);
-    sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
-    return status;
-}
-
-static enum ulb_status check_or_make(struct ulb_history *history, bool create, struct ulb_error *err)
-{
-    bool made = false;
-    /* One transaction: another process may be making the file. */
-    enum ulb_status status = execute(history, "BEGIN", err);
-    if (status != ULB_OK)
-        return status;
-    status = check_kind(history, &made, err);
-    sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
-    if (status != ULB_OK || made)
-        return status;
-    if (create)
-        return make_tables(history, err);
-    return ulb_fail(err, ULB_BAD_INPUT, "%s is empty; 'ulb-bench history add RECORD' makes a history",
-                    history->path);
-}
-
-/* A write-ahead log: readers and a writer do not wait for each other, and after a kill the file is as the
- * last whole transaction left it. Whoever switches to it must be alone for a moment, and hears so without
- * waiting. */
-static enum ulb_status use_write_ahead_log(struct ulb_history *history, struct ulb_error *err)
-{
-    for (int waited = 0; waited < BUSY_MS; waited++) {
-        int code = sqlite3_exec(history->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
-                                NULL, NULL);
-        if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
-            return code == SQLITE_OK ? ULB_OK : ulb_history_fail(history, err);
-        usleep(1000);
-    }
-    return ulb_history_fail(history, err);
-}
-
-/* Whether the file may be read alone: another user's, or on a mount that is read-only. Writing needs the
- * folder, too, where the log lies. */
-static bool is_read_only(const char *path)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-    return access(path, W_OK) != 0 || access(folder, W_OK | X_OK) != 0;
-}
-
-/* A log with something in it, which a reader must not pass over. */
-static bool has_log(const char *path)
-{
-    char log[PATH_MAX];
-    struct stat is;
-    int used = snprintf(log, sizeof log, "%s-wal", path);
-    return used > 0 && (size_t)used < sizeof log && stat(log, &is) == 0 && is.st_size > 0;
-}
-
-/* Without a log beside it nobody writes the file, and SQLite need not make one to read it. */
-static int open_to_read(const char *path, sqlite3 **db)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    const char *how = has_log(path) ? "?mode=ro" : "?immutable=1";
-    char *uri = malloc(3 * strlen(path) + strlen("file:") + strlen(how) + 1), *to = uri;
-    *db = NULL;
-    if (!uri)
-        return SQLITE_NOMEM;
-    to = stpcpy(to, "file:");
-    for (const unsigned char *at = (const unsigned char *)path; *at; at++) {
-        if (isalnum(*at) || strchr("/._-", *at)) {
-            *to++ = (char)*at;
-        } else {
-            *to++ = '%';
-            *to++ = hex[*at >> 4];
-            *to++ = hex[*at & 15];
-        }
-    }
-    strcpy(to, how);
-    int code = sqlite3_open_v2(uri, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-    free(uri);
-    return code;
-}
-
-/* For SQL: a series' key with the names of this version. */
-static void current_key(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    char key[ULB_CELL_KEY_MAX];
-    const char *stored = (const char *)sqlite3_value_text(values[count - 1]);
-    ulb_current_key(stored ? stored : "", key, sizeof key);
-    sqlite3_result_text(context, key, -1, SQLITE_TRANSIENT);
-}
-
-enum ulb_status ulb_history_open(struct ulb_history **out, const char *path, bool create,
-                                 struct ulb_error *err)
-{
-    *out = NULL;
-    if (!create && access(path, F_OK) != 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s: %s; 'ulb-bench history add RECORD' makes a history", path,
-                        strerror(errno));
-    struct stat is;
-    if (path[0] == '\0' || path[0] == ':' || (stat(path, &is) == 0 && !S_ISREG(is.st_mode)))
-        return ulb_fail(err, ULB_BAD_INPUT, "'%s' is no file for a history; name one with --db", path);
-    struct ulb_history *history = calloc(1, sizeof *history + strlen(path) + 1);
-    if (!history)
-        return ulb_history_no_memory(err);
-    strcpy(history->path, path);
-    enum ulb_status status = ULB_OK;
-    const bool read_only = !create && is_read_only(path);
-    const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-    if ((read_only ? open_to_read(path, &history->db) : sqlite3_open_v2(path, &history->db, flags, NULL)) !=
-        SQLITE_OK)
-        status = ulb_history_fail(history, err);
-    if (status == ULB_OK)
-        sqlite3_busy_timeout(history->db, BUSY_MS);
-    if (status == ULB_OK && sqlite3_create_function(history->db, "current_key", 1, SQLITE_UTF8, NULL,
-                                                    current_key, NULL, NULL) != SQLITE_OK)
-        status = ulb_history_fail(history, err);
-    if (status == ULB_OK)
-        status = check_or_make(history, create, err);
-    if (status == ULB_OK && !read_only)
-        status = use_write_ahead_log(history, err);
-    if (status != ULB_OK && read_only && has_log(path))
-        status =
-            ulb_fail(err, ULB_ENVIRONMENT,
-                     "%s: may not be written, and its log %s-wal is not in it yet; copy both to a folder "
-                     "of yours",
-                     path, path);
-    if (status != ULB_OK) {
-        ulb_history_close(history);
-        return status;
-    }
-    *out = history;
-    return ULB_OK;
-}
-
-void ulb_history_close(struct ulb_history *history)
-{
-    if (history)
-        sqlite3_close(history->db);
-    free(history);
 }
 
 /* --- adding --- */
@@ -408,7 +201,7 @@ enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_re
     if (!ulb_record_digest(record, digest))
         status = ulb_history_no_memory(err);
     if (status == ULB_OK)
-        status = execute(history, "BEGIN IMMEDIATE", err);
+        status = ulb_history_execute(history, "BEGIN IMMEDIATE", err);
     if (status != ULB_OK)
         goto out;
     status = add_record(history, record, digest, committed, machine, &id, err);
@@ -417,7 +210,7 @@ enum ulb_status ulb_history_add(struct ulb_history *history, const struct ulb_re
     if (status == ULB_OK && id != 0)
         status = find_twin(history, id, &twin, err);
     if (status == ULB_OK && !twin)
-        status = execute(history, "COMMIT", err);
+        status = ulb_history_execute(history, "COMMIT", err);
     if (status != ULB_OK || twin)
         sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
     *added = status == ULB_OK && id != 0 && !twin;

@@ -6,8 +6,12 @@
 
 #include <sqlite3.h>
 
+/* How long one writer waits for the others. */
+enum { ULB_HISTORY_BUSY_MS = 30000 };
+
 struct ulb_history {
     sqlite3 *db;
+    long long operations, most_operations; /* of one statement, in thousands of SQLite's machine */
     char path[];
 };
 
@@ -15,6 +19,8 @@ enum ulb_status ulb_history_no_memory(struct ulb_error *err);
 
 /* The status and message of what SQLite last refused. */
 enum ulb_status ulb_history_fail(const struct ulb_history *history, struct ulb_error *err);
+
+enum ulb_status ulb_history_execute(struct ulb_history *history, const char *sql, struct ulb_error *err);
 
 enum ulb_status ulb_history_prepare(struct ulb_history *history, const char *sql, sqlite3_stmt **statement,
                                     struct ulb_error *err);

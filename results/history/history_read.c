@@ -2,6 +2,7 @@
 #include "results/history/history.h"
 
 #include "common/filter.h"
+#include "common/text.h"
 #include "results/history/history_private.h"
 #include "results/record/renamed.h"
 
@@ -16,6 +17,8 @@ static void copy_text(sqlite3_stmt *statement, int column, char *out, size_t byt
 {
     const unsigned char *text = sqlite3_column_text(statement, column);
     snprintf(out, bytes, "%s", text ? (const char *)text : "");
+    ulb_text_mend(out);
+    ulb_text_printable(out);
 }
 
 static double copy_number(sqlite3_stmt *statement, int column)
@@ -127,6 +130,9 @@ static enum ulb_status read_names(struct ulb_history *history, enum ulb_metric m
                             .id = sqlite3_column_int64(select, 0)};
         one->first = one->id;
         ulb_current_key(key ? key : "", one->trend.key, sizeof one->trend.key);
+        ulb_text_printable(one->trend.key);
+        if (one->trend.origin_key)
+            ulb_text_printable(one->trend.origin_key);
         status = one->trend.origin_key ? match_series(filter, key ? key : "", one, err)
                                        : ulb_history_no_memory(err);
     }

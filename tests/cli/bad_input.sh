@@ -200,7 +200,7 @@ expect 2 "--cell is no option of 'history list'; those that take it: trend bisec
 expect 2 "--format is no option of 'history add'; those that take it: trend" "$bench" history add noise.json --format png
 expect 2 "--repo is no option of 'history trend'" "$bench" history trend --repo .
 expect 2 "unknown action 'sum': add, list, trend or bisect" "$bench" history sum
-expect 2 "--repo '.' is no git repository" env GIT_CEILING_DIRECTORIES="$PWD" "$bench" history add record.json --repo .
+expect 2 "--repo '.': git failed: not a git repository" env GIT_CEILING_DIRECTORIES="$PWD" "$bench" history add record.json --repo .
 
 # Of several files the refused ones are named, each in a line, and the others added.
 sed 's/"schema_version": *[0-9]*/"schema_version": 99/' record.json >newer.json

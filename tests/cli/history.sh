@@ -75,6 +75,12 @@ P
 grep -qE '^ +-[89]\.[0-9] %, regressed, between [0-9a-f]{12} and [0-9a-f]{12} \(' out || fail "trend says: $(cat out)"
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
 "${history[@]}" trend >out
+[[ $(head -1 out) == 'efficiency: 108 series of 10 records, 12 changed' ]] && grep -q '12 cells, median -[89]' out &&
+    [[ $(wc -l <out) -le 20 ]] || fail "the summary of the trend: $(cat out)"
+"${history[@]}" add records/0[24].json --repo repo --db two.db >out && "${history[@]}" trend --db two.db >out
+[[ $(wc -l <out) -le 20 ]] && grep -q '^too few records' out && grep -q 'not judged: median' out || fail "two records: $(cat out)"
+awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the summary is over 100 columns"
+"${history[@]}" trend -v >out
 awk 'length > 100 { print; bad = 1 } END { exit bad }' out || fail "a line of the trend is over 100 columns"
 grep -q '^    [0-9]* records, .* efficiency [0-9.]* now' out || fail "trend says: $(head -2 out)"
 "${history[@]}" trend --threshold 15% --json >out
@@ -202,7 +208,9 @@ expect 3 "/proc/nowhere" add records/02.json --db /proc/nowhere/history.db
 
 # A history that may be read alone, of another user or on a mount that is read-only: it is read as it is.
 mkdir locked
-cp h.db locked 2>/dev/null || cp "$(find . -maxdepth 1 -name '*.db' | head -1)" locked/h.db
+sqlite3 ulb-results/history.db 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+cp ulb-results/history.db whole.db
+cp whole.db locked/h.db
 reader=()
 [[ $(id -u) != 0 ]] || { command -v setpriv >/dev/null && reader=(setpriv --reuid=65534 --clear-groups); }
 if [[ $(id -u) != 0 || ${#reader[@]} -gt 0 ]] && "${reader[@]}" "$bench" --version >/dev/null 2>&1; then
@@ -215,7 +223,119 @@ if [[ $(id -u) != 0 || ${#reader[@]} -gt 0 ]] && "${reader[@]}" "$bench" --versi
     cmp -s out whole || fail "a history to be read alone differs: $(diff out whole | head -5)"
     "${reader[@]}" "$bench" history trend --db "$PWD/locked/h.db" >/dev/null 2>err || fail "its trend: $(cat err)"
     chmod 755 locked
+    # A link leads to the file beside which the journal would lie.
+    ln -s locked/h.db link.db
+    "${reader[@]}" "$bench" history list --db "$PWD/link.db" >out 2>err || fail "a link to a history: $(cat err)"
+    # With a log beside it that is not in it yet it cannot be read where nothing may be written.
+    mkdir logged kept
+    cp whole.db logged/open.db
+    sqlite3 logged/open.db 'PRAGMA journal_mode = WAL; CREATE TABLE mine(x);' \
+        '.shell cp logged/open.db logged/open.db-wal kept' >/dev/null
+    [[ -s kept/open.db-wal ]] || fail "no log to test with"
+    chmod 444 kept/*
+    chmod 555 kept
+    status=0
+    "${reader[@]}" "$bench" history list --db "$PWD/kept/open.db" >out 2>err || status=$?
+    [[ $status == 3 && $(wc -l <err) == 1 ]] && grep -q 'its journal beside it.*copy both' err ||
+        fail "a log beside it: $status $(cat err)"
+    cp -r kept copied
+    chmod -R u+w copied kept
+    "$bench" history list --db copied/open.db >out
+    cmp -s out whole || fail "both copied: $(diff out whole | head -5)"
+    chmod 444 whole.db
+    status=0
+    "${reader[@]}" "$bench" history add records/02.json --db "$PWD/whole.db" >out 2>err || status=$?
+    [[ $status == 3 && $(wc -l <err) == 1 ]] && grep -qE 'cannot write in|may not be written here' err ||
+        fail "add where nothing may be written: $status $(cat err)"
 fi
+
+# Pages that lead to one another by many ways: more rows than a file of this size can hold.
+cat >tangle.py <<'P'
+"""tangle.py FILE ROOT: the index at page ROOT gets twelve levels of pages with forty ways each to the next."""
+import sys
+pages, root = bytearray(open(sys.argv[1], "rb").read()), int(sys.argv[2])
+size = int.from_bytes(pages[16:18], "big")
+first = len(pages) // size + 1
+row = bytes([5, 5, 0, 0, 0, 9])
+def page(to):
+    cell = to.to_bytes(4, "big") + row
+    starts = [size - len(cell) * (i + 1) for i in range(40)]
+    head = bytes([2, 0, 0]) + len(starts).to_bytes(2, "big") + starts[-1].to_bytes(2, "big") + bytes(1) + to.to_bytes(4, "big")
+    head += b"".join(at.to_bytes(2, "big") for at in starts)
+    return head + bytes(starts[-1] - len(head)) + cell * len(starts)
+leaf = bytes([10, 0, 0, 0, 1]) + (size - len(row)).to_bytes(2, "big") + bytes(1) + (size - len(row)).to_bytes(2, "big")
+pages[(root - 1) * size:root * size] = page(first)
+for i in range(11):
+    pages += page(first + i + 1)
+pages += leaf + bytes(size - len(leaf) - len(row)) + row
+pages[28:32] = (len(pages) // size).to_bytes(4, "big")
+open(sys.argv[1], "wb").write(pages)
+P
+cp whole.db tangled.db
+chmod 644 tangled.db
+python3 tangle.py tangled.db "$(sqlite3 tangled.db "SELECT rootpage FROM sqlite_schema WHERE name = 'record_time'")"
+for action in list trend bisect; do
+    status=0
+    timeout 60 "${history[@]}" $action --db tangled.db >out 2>err || status=$?
+    [[ $status == 2 && $(wc -l <err) == 1 ]] && grep -q 'it is damaged' err || fail "$action of a tangled file: $status $(cat err)"
+done
+
+# git's own reason where it does not know a commit.
+note() { # PATTERN FOLDER [COMMAND...]: adding a record with this repository notes that.
+    rm -f noted.db
+    "${@:3}" "${history[@]}" add records/04.json --db noted.db --repo "$2" >out 2>err || fail "add with $2: $(cat err)"
+    [[ $(wc -l <err) == 1 ]] && grep -qE "^note: 1 record placed by the time of measuring.*$1" err || fail "add with $2: $(cat err)"
+}
+note 'bad object|bad revision|unknown revision' another
+git clone -q --depth 1 "file://$PWD/repo" shallow
+note "'git fetch --unshallow'" shallow
+"${history[@]}" bisect --repo shallow | tr -s ' \n' ' ' >out
+grep -q 'commits in between unknown: .*shallow.*git fetch --unshallow' out || fail "bisect of a shallow clone: $(cat out)"
+mkdir empty
+status=0
+env PATH="$PWD/empty" "${history[@]}" bisect --repo repo >out 2>err || status=$?
+[[ $status == 2 ]] && grep -q "^ulb-bench: --repo 'repo': git could not be started; install it" err || fail "no git: $status $(cat err)"
+if [[ $(id -u) == 0 ]]; then
+    cp -r repo foreign
+    chown -R 65534 foreign
+    status=0
+    env GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null "${history[@]}" bisect --repo foreign >out 2>err || status=$?
+    [[ $status == 2 && $(wc -l <err) == 1 ]] && grep -q 'dubious ownership.*foreign' err && grep -q 'safe.directory' err ||
+        fail "a repository of another owner: $(cat err)"
+fi
+
+# Nothing that a repository configures is run: a signed commit, and each program that git could be told to run.
+cp -r repo hostile
+printf '#!/bin/sh\ntouch "%s/marked"\nexit 1\n' "$PWD" >mark
+chmod +x mark
+signed=$(git -C hostile cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\n none\n -----END PGP SIGNATURE-----' |
+    git -C hostile hash-object -t commit -w --stdin)
+git -C hostile update-ref HEAD "$signed"
+for key in gpg.program core.fsmonitor core.pager pager.log pager.rev-list core.sshCommand diff.external \
+    remote.origin.uploadpack; do
+    git -C hostile config $key "$PWD/mark"
+done
+git -C hostile config log.showSignature true
+git -C hostile config remote.origin.url "$PWD/another"
+git -C hostile config remote.origin.promisor true
+git -C hostile config core.repositoryFormatVersion 1
+git -C hostile config extensions.partialClone origin
+git -C hostile log -1 "$signed" >/dev/null 2>&1 || true
+[[ -e marked ]] || fail "the repository runs nothing, so that it tests nothing"
+rm -f marked
+for commit in "$signed" 0123456789abcdef0123456789abcdef01234567; do
+    python3 - "$commit" <<'P'
+import json, sys
+record = json.load(open("records/04.json"))
+record["build"]["commit"] = sys.argv[1]
+record["created"] = "2026-05-01T00:00:00Z"
+json.dump(record, open("hostile.json", "w"))
+P
+    rm -f hostile.db
+    "${history[@]}" add hostile.json --db hostile.db --repo hostile >out 2>&1 || fail "a hostile repository: $(cat out)"
+    "${history[@]}" bisect --repo hostile >out 2>&1 || fail "bisect of a hostile repository: $(cat out)"
+    [[ ! -e marked ]] || fail "git ran a program that the repository configures"
+done
 
 # A history where earlier versions kept it is read there, with a note, until one is beside the records.
 mkdir -p earlier/results

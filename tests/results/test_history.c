@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +21,17 @@ enum { WRITERS = 6, EACH = 8, KILLS = 12 };
 
 static struct ulb_error err;
 static char folder[64], path[128];
+
+/* What statfs says of every file; 0: the truth. */
+static long file_system;
+
+int statfs(const char *file, struct statfs *is)
+{
+    int result = (int)syscall(SYS_statfs, file, is);
+    if (result == 0 && file_system != 0)
+        is->f_type = (__typeof__(is->f_type))file_system;
+    return result;
+}
 
 static int setup(void **state)
 {
@@ -388,6 +401,55 @@ static void test_truncated_file(void **state)
     ulb_history_close(history);
 }
 
+static char journal_version(void)
+{
+    char header[20] = {0};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(header, 1, sizeof header, file), sizeof header);
+    fclose(file);
+    return header[18];
+}
+
+/* A write-ahead log needs memory that all users share: none on a network file system, and one that came
+ * there with a log is turned back. */
+static void test_network_file_systems(void **state)
+{
+    enum { ROLLBACK = 1, WRITE_AHEAD = 2, NFS = 0x6969 };
+    (void)state;
+    struct ulb_history *history = open_history(true);
+    add(history, 1, "local", NULL);
+    ulb_history_close(history);
+    assert_int_equal(journal_version(), WRITE_AHEAD);
+    file_system = NFS;
+    history = open_history(true);
+    add(history, 2, "network", NULL);
+    ulb_history_close(history);
+    file_system = 0;
+    assert_int_equal(journal_version(), ROLLBACK);
+    assert_int_equal(check_whole(), 2);
+}
+
+#define FOR_EVER "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+
+/* Views in the place of tables, and triggers, could compute for ever. */
+static void test_hostile_schema(void **state)
+{
+    (void)state;
+    ulb_history_close(open_history(true));
+    run("sqlite3 %s \"CREATE TRIGGER t AFTER INSERT ON record BEGIN INSERT INTO series(metric, key, "
+        "place) " FOR_EVER "SELECT 'us', i, '' FROM n; END\"",
+        path);
+    struct ulb_history *history = open_history(true);
+    assert_true(add(history, 1, "aaa", NULL));
+    ulb_history_close(history);
+    run("sqlite3 %s \"DROP TRIGGER t; ALTER TABLE point RENAME TO other; CREATE VIEW point AS " FOR_EVER
+        "SELECT 1 AS record, i AS series, 1 AS value, 1 AS lo, 1 AS hi FROM n\"",
+        path);
+    assert_refused(false, "'point' in it is another's");
+    assert_refused(true, "'point' in it is another's");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -402,6 +464,8 @@ int main(void)
         TEST(test_killed_writers),
         TEST(test_files_that_are_none),
         TEST(test_truncated_file),
+        TEST(test_network_file_systems),
+        TEST(test_hostile_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

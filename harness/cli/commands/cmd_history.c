@@ -62,7 +62,8 @@ static const struct scope {
               {OPTION_LAST, "last", "list trend bisect"},
               {OPTION_REPOSITORY, "repo", "add bisect"},
               {'o', "out", "trend"},
-              {OPTION_FORMAT, "format", "trend"}};
+              {OPTION_FORMAT, "format", "trend"},
+              {'v', "verbose", "trend"}};
 enum { N_SCOPES = sizeof scopes / sizeof *scopes };
 
 static void note_given(struct ulb_history_request *request, int key)
@@ -100,6 +101,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_FORMAT:
         request->formats = argument;
         return 0;
+    case 'v':
+        request->verbose = true;
+        return 0;
     case 'j':
         request->json = true;
         return 0;
@@ -112,9 +116,39 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 /* --- add --- */
 
+/* Records whose commit git does not know, and what it said of the first. */
+struct undated {
+    size_t n;
+    char commit[64];
+    struct ulb_error why;
+};
+
+static bool find_date(const char *repository, const char *commit, char date[24], struct undated *undated)
+{
+    struct ulb_error why;
+    if (ulb_git_date(repository, commit, date, &why) == ULB_OK)
+        return true;
+    if (undated->n++ == 0) {
+        snprintf(undated->commit, sizeof undated->commit, "%s", commit);
+        undated->why = why;
+    }
+    return false;
+}
+
+static void note_undated(const struct undated *undated)
+{
+    if (undated->n > 0)
+        fprintf(
+            stderr,
+            "note: %zu record%s placed by the time of measuring, as the date of the commit is unknown (%s: "
+            "%s); see --repo\n",
+            undated->n, undated->n == 1 ? "" : "s", undated->commit, undated->why.message);
+}
+
 /* *stuck: it is the history that takes nothing, so that no other file would do better. */
 static enum ulb_status add_one(const struct ulb_history_request *request, struct ulb_history *history,
-                               const char *path, bool *added, bool *stuck, struct ulb_error *err)
+                               const char *path, struct undated *undated, bool *added, bool *stuck,
+                               struct ulb_error *err)
 {
     *added = *stuck = false;
     struct ulb_record record;
@@ -127,7 +161,7 @@ static enum ulb_status add_one(const struct ulb_history_request *request, struct
         return status;
     }
     const char *commit = ulb_record_text(&record, "build.commit");
-    bool dated = commit && ulb_git_date(request->repository, commit, date);
+    bool dated = commit && find_date(request->repository, commit, date, undated);
     status = ulb_history_add(history, &record, dated ? date : NULL, added, err);
     *stuck = status == ULB_ENVIRONMENT;
     ulb_record_free(&record);
@@ -161,11 +195,12 @@ static enum ulb_status add(const struct ulb_history_request *request, struct ulb
                            struct ulb_error *err)
 {
     size_t added = 0, refused = 0;
+    struct undated undated = {.n = 0};
     enum ulb_status answer = ULB_OK;
     struct ulb_error why;
     for (size_t i = 0; i < request->n_records; i++) {
         bool new, stuck;
-        enum ulb_status status = add_one(request, history, request->records[i], &new, &stuck, &why);
+        enum ulb_status status = add_one(request, history, request->records[i], &undated, &new, &stuck, &why);
         added += new;
         if (status == ULB_OK)
             continue;
@@ -177,6 +212,7 @@ static enum ulb_status add(const struct ulb_history_request *request, struct ulb
         if (answer != ULB_BAD_INPUT)
             answer = status;
     }
+    note_undated(&undated);
     enum ulb_status status = print_added(request, added, refused, &why);
     if (status == ULB_OK)
         return answer;
@@ -297,6 +333,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"format", OPTION_FORMAT, "svg|png|pdf|txt,...", 0, "formats of the figures (default: svg)", 0},
         {"repo", OPTION_REPOSITORY, "DIR", 0,
          "git repository of the commits (default: the current directory)", 0},
+        {"verbose", 'v', NULL, 0, "trend: each series, in place of a summary", 0},
         {"json", 'j', NULL, 0, "one JSON document on standard output", 0},
         {0},
     };
@@ -329,8 +366,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         status = ulb_fail(err, ULB_BAD_INPUT, "--format names no format: svg, png, pdf or txt");
     if (status == ULB_OK && request.formats)
         status = ulb_words_differ("format", request.formats, err);
-    if (status == ULB_OK && request.repository_given && !ulb_git_repository(request.repository))
-        status = ulb_fail(err, ULB_BAD_INPUT, "--repo '%s' is no git repository", request.repository);
+    if (status == ULB_OK && request.repository_given && ulb_git_repository(request.repository, err) != ULB_OK)
+        status = ulb_fail_prefix(err, ULB_BAD_INPUT, "--repo '%s'", request.repository);
     if (status == ULB_OK && action->makes)
         status = make_place(request.db, err);
     if (status == ULB_OK)

@@ -12,7 +12,7 @@ struct ulb_history_request {
     enum ulb_metric metric;
     size_t last;      /* 0: all */
     double threshold; /* smallest change; NAN: the metric's own */
-    bool last_given, repository_given, json;
+    bool last_given, repository_given, json, verbose;
     unsigned given; /* a bit for each option given that only some actions take */
     char **records;
     size_t n_records;
@@ -33,14 +33,24 @@ enum ulb_status ulb_show_bisect(const struct ulb_history_request *request, struc
 enum ulb_status ulb_trend_documents(const struct ulb_history_request *request, struct ulb_history *history,
                                     json_t **documents, struct ulb_error *err);
 
+/* What changed, by spans of commits, in about twenty lines. */
+void ulb_print_trend_summary(const struct ulb_history_request *request, const json_t *documents);
+
+/* The last changes of the documents by the commits between which they happened; and the line that names
+ * these and the number of cells. */
+json_t *ulb_change_spans(const json_t *documents);
+void ulb_print_span(const json_t *span);
+
 /* What is said beside a commit that is null. */
 extern const char ulb_no_commit[];
 
-/* What git says of the repository that the records' commits are in; false when git or the commit is not
- * there. date: "2026-01-31T12:00:00Z". between: how many commits from good on, bad included; next: the one to
- * be measured next, "" when there is none in between. */
-bool ulb_git_repository(const char *folder);
-bool ulb_git_date(const char *repository, const char *commit, char date[24]);
-bool ulb_git_between(const char *repository, const char *good, const char *bad, long *between, char next[64]);
+/* What git says of the repository that the records' commits are in; on failure its own reason.
+ * date: "2026-01-31T12:00:00Z". between: how many commits from good on, bad included; next: the one to be
+ * measured next, "" when there is none in between. */
+enum ulb_status ulb_git_repository(const char *folder, struct ulb_error *err);
+enum ulb_status ulb_git_date(const char *repository, const char *commit, char date[24],
+                             struct ulb_error *err);
+enum ulb_status ulb_git_between(const char *repository, const char *good, const char *bad, long *between,
+                                char next[64], struct ulb_error *err);
 
 #endif

@@ -48,7 +48,7 @@ static json_t *span_of(json_t *spans, const json_t *change)
     return span;
 }
 
-static json_t *spans_of(const json_t *documents)
+json_t *ulb_change_spans(const json_t *documents)
 {
     json_t *spans = json_array();
     size_t i;
@@ -81,35 +81,47 @@ static double median_ratio(const json_t *cells)
 /* What the repository knows of the commits in between. */
 static void ask_repository(json_t *span, const char *repository)
 {
-    static const char reason[] = "git does not find both commits here; see --repo";
+    struct ulb_error why = {"a record names no commit"};
     const char *good = json_string_value(json_object_get(span, "good"));
     const char *bad = json_string_value(json_object_get(span, "bad"));
     long between;
     char next[64];
-    bool known = good && bad && ulb_git_between(repository, good, bad, &between, next);
+    bool known = good && bad && ulb_git_between(repository, good, bad, &between, next, &why) == ULB_OK;
     json_object_set_new(span, "commits", known ? json_integer(between) : json_null());
     json_object_set_new(span, "next", known && *next ? json_string(next) : json_null());
     if (!known)
-        json_object_set_new(span, "commits_reason", json_string(reason));
+        json_object_set_new(span, "commits_reason", json_string(why.message));
     if (!known || !*next)
-        json_object_set_new(span, "next_reason", json_string(known ? "no commit lies in between" : reason));
+        json_object_set_new(span, "next_reason",
+                            json_string(known ? "no commit lies in between" : why.message));
 }
 
-static void print_span(const json_t *span)
+void ulb_print_span(const json_t *span)
 {
     const char *good = json_string_value(json_object_get(span, "good"));
     const char *bad = json_string_value(json_object_get(span, "bad"));
-    const char *next = json_string_value(json_object_get(span, "next"));
-    const json_t *cells = json_object_get(span, "cells"), *cell;
-    char line[512];
-    size_t i;
+    const json_t *cells = json_object_get(span, "cells");
     printf("between %s (%.10s) and %s (%.10s): %zu cell%s, median %+.1f %%\n",
            good ? good : "an unknown commit", json_string_value(json_object_get(span, "good_created")),
            bad ? bad : "an unknown commit", json_string_value(json_object_get(span, "bad_created")),
            json_array_size(cells), json_array_size(cells) == 1 ? "" : "s", 100 * (median_ratio(cells) - 1));
+}
+
+static void print_with_cells(const json_t *span)
+{
+    const char *next = json_string_value(json_object_get(span, "next"));
+    const json_t *cells = json_object_get(span, "cells"), *cell;
+    char line[512];
+    size_t i;
+    ulb_print_span(span);
     if (next)
         printf("    %lld commits; measure %.12s next: git checkout %.12s\n",
                (long long)json_integer_value(json_object_get(span, "commits")), next, next);
+    else if (json_is_null(json_object_get(span, "commits"))) {
+        snprintf(line, sizeof line, "commits in between unknown: %.400s; see --repo",
+                 json_string_value(json_object_get(span, "commits_reason")));
+        ulb_print_wrapped(stdout, "    ", line);
+    }
     json_array_foreach(cells, i, cell)
     {
         snprintf(line, sizeof line, "%+.1f %% %s: %s",
@@ -127,13 +139,13 @@ enum ulb_status ulb_show_bisect(const struct ulb_history_request *request, struc
     enum ulb_status status = ulb_trend_documents(request, history, &documents, err);
     if (status != ULB_OK)
         return status;
-    json_t *spans = spans_of(documents), *span;
+    json_t *spans = ulb_change_spans(documents), *span;
     size_t i;
     json_array_foreach(spans, i, span)
     {
         ask_repository(span, request->repository);
         if (!request->json)
-            print_span(span);
+            print_with_cells(span);
     }
     if (!request->json && json_array_size(spans) == 0)
         printf("no change in %zu series\n", json_array_size(documents));

@@ -95,6 +95,9 @@ static enum ulb_status add_document(const struct ulb_history_request *request, c
                                      "unit", metric->unit, "key", series->key, "place", series->origin_key);
         if (request->json || request->out)
             json_object_set_new(document, "points", points_json(series));
+        else if (series->n_points > 1)
+            json_object_set_new(document, "step",
+                                json_real(values[series->n_points - 1] / values[series->n_points - 2]));
         add_levels(document, series, values, changes, n);
         if (json_array_append_new(documents, document) != 0)
             status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the trend");
@@ -199,15 +202,18 @@ enum ulb_status ulb_show_trend(const struct ulb_history_request *request, struct
         return status;
     if (request->out)
         status = ulb_make_folder(request->out, "out", err);
+    const bool in_detail = request->verbose || request->cell;
     size_t i;
     json_t *document;
     json_array_foreach(documents, i, document)
     {
         if (status == ULB_OK && request->out)
             status = draw_document(request, document, i, err);
-        if (status == ULB_OK && !request->json)
+        if (status == ULB_OK && !request->json && in_detail)
             print_document(document);
     }
+    if (status == ULB_OK && !request->json && !in_detail)
+        ulb_print_trend_summary(request, documents);
     if (status == ULB_OK && request->json)
         return ulb_print_json(json_pack("{s:o}", "series", documents), err);
     json_decref(documents);
