@@ -36,7 +36,7 @@ VALUES = {
     "--progress": (["off", "on", "auto"], ["maybe"]),
     "--platform": (["arl", "arlh", "lnl"], ["nosuch", "./nosuch.json", ""]),
     "--models": (["mobilellm-1.5b", "config.json"], ["gpt-9", "nosuch.json"]),
-    "--to": (["csv", "md", "sql", "googlebench", "bmf"], ["xml", ""]),
+    "--to": (["csv", "md", "sql", "googlebench", "bmf", "prometheus"], ["xml", ""]),
     "--metric": (["efficiency", "us", "gamma"], ["speed"]),
     "--threshold": (["5", "10%"], ["x", "-3"]),
     "--figure": (["roofline", "bars"], ["nosuch"]),
