@@ -39,6 +39,7 @@ static const struct type {
     {.name = "SECTION", .choices = ULB_EXPORT_SECTIONS},
     {.name = "SET", .choices = "P,E,LP-E,all"},
     {.name = "FILE", .files = "*"},
+    {.name = "BASE_PROGRAM", .files = "*"},
     {.name = "DIR", .files = "*/"},
     {.name = "LIBRARY", .files = "*.so"},
     {.name = "RECORD", .files = "*.json"},

@@ -21,7 +21,8 @@ enum {
     OPTION_WARM,
     OPTION_AA,
     OPTION_SHAPES,
-    OPTION_RESUME
+    OPTION_RESUME,
+    OPTION_TURNS
 };
 
 enum {
@@ -103,6 +104,10 @@ static const struct {
      ULB_FOR_RUN,
      0},
     {{"out", 'o', "DIR", 0, "write a record there (default: none is written)", 0}, TIMED & ~ULB_FOR_RUN, 0},
+    {{"turns", OPTION_TURNS, NULL, OPTION_HIDDEN, "measure what standard input asks for: compare --beside",
+      0},
+     ULB_FOR_GEMV,
+     0},
     {{"json", 'j', NULL, 0, "one JSON document on standard output", 0}, TIMED | ULB_FOR_VERIFY, 0},
     {{"progress", OPTION_PROGRESS, "auto|on|off", 0,
       "progress on standard error (default: auto, on a terminal)", 0},
@@ -227,6 +232,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_AA:
         o->settings.aa = true;
+        return 0;
+    case OPTION_TURNS:
+        o->turns = true;
         return 0;
     case 'j':
         o->json = true;

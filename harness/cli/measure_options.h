@@ -17,6 +17,7 @@ struct ulb_measure_options {
     const char *resume;   /* the record to go on with; NULL: a new one */
     bool json, verbose;
     bool tables; /* of a whole run: every table beside the first screen */
+    bool turns;  /* another program says which cells come next */
     enum ulb_progress_mode progress;
     struct ulb_error *err; /* where the parser leaves its message */
 };
@@ -84,6 +85,8 @@ struct ulb_section_command {
     const char *const
         *beside; /* further keys that stand beside it when it is an array; NULL-terminated, or NULL */
     void (*print)(const struct ulb_record *record, FILE *out); /* the table */
+    /* Measures in turn with another program, in the place of all this; NULL: the command cannot. */
+    enum ulb_status (*in_turns)(struct ulb_measure_options *options, struct ulb_error *err);
 };
 
 /* Measures and shows. An interrupted measurement shows what there is and is still ULB_INTERRUPTED. */

@@ -202,7 +202,8 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
     if (status == ULB_OK && options.resume)
         status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
     if (status == ULB_OK)
-        status = ulb_section_measure(command, &options, err);
+        status =
+            options.turns ? command->in_turns(&options, err) : ulb_section_measure(command, &options, err);
     ulb_record_free(&from);
     return status;
 }

@@ -154,6 +154,12 @@ json_t *ulb_grid_cell_to_json(const struct ulb_grid *grid, const struct ulb_grid
 bool ulb_grid_cell_from_json(struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *saved,
                              double *hz);
 
+/* One cell's samples of one round, between two of the yardstick, of which the first was taken before.
+ * *hz: NAN where it is not known. ULB_FINDING when the kernel writes behind its results. */
+enum ulb_status ulb_grid_time_cell(struct ulb_session *session, struct ulb_grid *grid,
+                                   struct ulb_grid_cell *cell, double *hz, struct ulb_error *err);
+void ulb_grid_take_yardstick(struct ulb_session *session, struct ulb_grid *grid);
+
 /* A sample of the yardstick, bytes/s. */
 void ulb_grid_add_yardstick(struct ulb_grid *grid, double value, bool disturbed);
 /* The yardstick around the samples that a cell got last, and the kernel's gamma taken with them. */

@@ -253,6 +253,23 @@ static int by_verdict(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
+static int by_kernel_verdict(const void *a, const void *b)
+{
+    const struct ulb_kernel_change *x = a, *y = b;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    if (!(fabs(x->change) == fabs(y->change)))
+        return fabs(x->change) > fabs(y->change) ? -1 : 1;
+    return strcmp(x->kernel, y->kernel);
+}
+
+void ulb_sort_compared(struct ulb_comparison *comparison)
+{
+    qsort(comparison->cells, comparison->n, sizeof *comparison->cells, by_verdict);
+    if (comparison->n_kernels > 0)
+        qsort(comparison->kernels, comparison->n_kernels, sizeof *comparison->kernels, by_kernel_verdict);
+}
+
 static void note_states(const struct ulb_series_pair *pairs, size_t n, double *room,
                         struct ulb_comparison *comparison)
 {
@@ -296,7 +313,7 @@ static enum ulb_status judge_pairs(struct ulb_series_pair *pairs, size_t n,
     if (status == ULB_OK)
         note_states(pairs, n, room, comparison);
     free(room);
-    qsort(cells, n, sizeof *cells, by_verdict);
+    ulb_sort_compared(comparison);
     return status;
 }
 

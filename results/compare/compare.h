@@ -41,6 +41,7 @@ struct ulb_kernel_change {
     double smallest_detectable; /* the smallest slowdown that this pair of runs shows in eight of ten cases */
     size_t cells;
     enum ulb_verdict verdict; /* unsure: a change of must_see would have been missed */
+    bool open;                /* measured in turn: more sessions are wanted */
 };
 
 struct ulb_compare_settings {
@@ -67,6 +68,7 @@ struct ulb_comparison {
     size_t n_kernels;
     double common;           /* relative change of the median kernel */
     double kernel_threshold; /* relative slowdown from which on a kernel counts */
+    size_t sessions;         /* of builds measured in turn; 0: two records */
     bool identical;          /* one measurement, twice */
     size_t wrong;            /* cells of the new record with wrong results */
     char wrong_kernel[64];   /* of the first */

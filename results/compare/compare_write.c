@@ -130,15 +130,16 @@ json_t *ulb_comparison_json(const struct ulb_compared_files *files, size_t n)
         missing += files[i].comparison->missing;
         blind += files[i].comparison->blind;
     }
-    return json_pack(
-        "{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O, s:f}", "metric",
-        metric_of(files), "base", files->base, "cells", cells, "kernels", kernels_json(files, n),
-        "regressions", (json_int_t)count_of(files, n, ULB_REGRESSED), "improvements",
-        (json_int_t)count_of(files, n, ULB_IMPROVED), "unsure",
-        (json_int_t)count_of(files, n, ULB_INCONCLUSIVE), "same", (json_int_t)count_of(files, n, ULB_SAME),
-        "missing", (json_int_t)missing, "new", (json_int_t)count_of(files, n, ULB_NEW), "wrong",
-        (json_int_t)wrong, "blind", (json_int_t)blind, "identical", n == 1 && files[0].comparison->identical,
-        "changed_fields", files[0].comparison->changed_fields, "common_change", files[0].comparison->common);
+    return json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O, s:f}",
+                     "metric", metric_of(files), "base", files->base, "cells", cells, "kernels",
+                     kernels_json(files, n), "regressions", (json_int_t)count_of(files, n, ULB_REGRESSED),
+                     "improvements", (json_int_t)count_of(files, n, ULB_IMPROVED), "unsure",
+                     (json_int_t)count_of(files, n, ULB_INCONCLUSIVE), "same",
+                     (json_int_t)count_of(files, n, ULB_SAME), "missing", (json_int_t)missing, "new",
+                     (json_int_t)count_of(files, n, ULB_NEW), "wrong", (json_int_t)wrong, "blind",
+                     (json_int_t)blind, "sessions", (json_int_t)files[0].comparison->sessions, "identical",
+                     n == 1 && files[0].comparison->identical, "changed_fields",
+                     files[0].comparison->changed_fields, "common_change", files[0].comparison->common);
 }
 
 /* ---- text with marks of its own ---- */

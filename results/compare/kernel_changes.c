@@ -245,16 +245,6 @@ static void mark_cells(const struct kernel *kernel, enum ulb_verdict verdict, co
     }
 }
 
-static int by_kernel_verdict(const void *a, const void *b)
-{
-    const struct ulb_kernel_change *x = a, *y = b;
-    if (x->verdict != y->verdict)
-        return x->verdict < y->verdict ? -1 : 1;
-    if (!(fabs(x->change) == fabs(y->change)))
-        return fabs(x->change) > fabs(y->change) ? -1 : 1;
-    return strcmp(x->kernel, y->kernel);
-}
-
 static double wanted_of(const struct ulb_compare_settings *settings)
 {
     return log1p(isnan(settings->threshold) ? ULB_THRESHOLD : settings->threshold);
@@ -292,7 +282,6 @@ enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
                      (first->base ? first->base : first->fresh)->key, change);
         mark_cells(&kernels[k], change->verdict, effects, &runs, threshold, comparison->cells);
     }
-    qsort(comparison->kernels, comparison->n_kernels, sizeof *comparison->kernels, by_kernel_verdict);
     free(effects);
     free(kernels);
     free(apart);

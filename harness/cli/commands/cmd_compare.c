@@ -1,16 +1,19 @@
 /* ulb-bench compare: what became slower from one record to the next. */
 #include "common/text.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/commands/compare_beside.h"
 #include "harness/cli/commands/compare_confirm.h"
 #include "harness/cli/commands/compare_print.h"
 #include "harness/cli/named_records.h"
 #include "harness/cli/option.h"
+#include "results/compare/in_turn.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     OPTION_METRIC = 0x100,
@@ -26,7 +29,10 @@ enum {
     OPTION_KERNEL,
     OPTION_MUST_SEE,
     OPTION_ALLOW_BLIND,
-    OPTION_ALLOW_MISSING
+    OPTION_ALLOW_MISSING,
+    OPTION_BESIDE,
+    OPTION_BASE_LIBRARY,
+    OPTION_MAX_MINUTES
 };
 
 enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
@@ -35,8 +41,11 @@ struct request {
     struct ulb_compare_settings settings;
     enum form form;
     enum ulb_compare_detail detail;
-    bool confirm;
-    const char *libraries;            /* of kernels, which --confirm loads */
+    bool confirm, metric_given, max_minutes_given;
+    const char *beside; /* the base's program; NULL: two records */
+    double max_minutes;
+    const char *libraries;            /* of kernels, which --confirm and --beside load */
+    const char *base_libraries;       /* the base's, where they are others */
     struct ulb_named_records records; /* the base, then what is compared with it */
     struct ulb_error *err;
 };
@@ -91,6 +100,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     struct request *request = state->input;
     switch (key) {
     case OPTION_METRIC:
+        request->metric_given = true;
         return ulb_metric_find(argument, &request->settings.metric, request->err) == ULB_OK ? 0 : EINVAL;
     case OPTION_FORCE:
         request->settings.force = true;
@@ -107,6 +117,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_LIBRARY:
         request->libraries = argument;
         return 0;
+    case OPTION_BESIDE:
+        request->beside = argument;
+        return 0;
+    case OPTION_BASE_LIBRARY:
+        request->base_libraries = argument;
+        return 0;
+    case OPTION_MAX_MINUTES:
+        request->max_minutes_given = true;
+        return ulb_read_number(argument, 0.1, 1440, &request->max_minutes)
+                   ? 0
+                   : ulb_refuse_option(request->err, "max-minutes", argument, "must be 0.1 to 1440");
     case 'j':
         return set_form(request, FORM_JSON);
     case OPTION_MARKDOWN:
@@ -226,6 +247,56 @@ static enum ulb_status compare(const struct request *request, struct ulb_error *
     return status;
 }
 
+/* ---- builds in turn ---- */
+
+/* Words behind the options: NEW_PROGRAM, then what begins with a dash and all behind it. */
+static enum ulb_status check_beside(struct request *request, struct ulb_error *err)
+{
+    struct ulb_compare_settings *settings = &request->settings;
+    if (request->metric_given || request->confirm || settings->force)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--beside measures times here and now: leave out --metric, --confirm and --force");
+    if (request->base_libraries && !request->libraries)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--base-library names the base's kernels; name the new ones with --kernel-library");
+    if (isnan(settings->must_see))
+        settings->must_see = ULB_MUST_SEE_IN_TURN;
+    return ULB_OK;
+}
+
+static enum ulb_status beside(struct request *request, struct ulb_error *err)
+{
+    char self[4096] = "";
+    const struct ulb_named_records *words = &request->records;
+    bool named = words->n > 0 && words->paths[0][0] != '-';
+    enum ulb_status status = check_beside(request, err);
+    if (status != ULB_OK)
+        return status;
+    if (!named && readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "this program does not find itself: %s; name NEW_PROGRAM",
+                        strerror(errno));
+    const struct ulb_beside_request beside = {
+        .programs = {request->beside, named ? words->paths[0] : self},
+        .libraries = {request->base_libraries ? request->base_libraries : request->libraries,
+                      request->libraries},
+        .options = words->paths + named,
+        .n_options = words->n - named,
+        .max_minutes = request->max_minutes,
+        .settings = request->settings};
+    struct ulb_comparison comparison;
+    struct ulb_error why;
+    status = ulb_compare_beside(&beside, &comparison, err);
+    const struct ulb_compared_files files = {beside.programs[0], beside.programs[1], &comparison};
+    if (comparison.sessions > 0 && show(request, &files, 1, &why) != ULB_OK && status == ULB_OK) {
+        *err = why;
+        status = ULB_ENVIRONMENT;
+    }
+    if (status == ULB_OK)
+        status = ulb_comparison_status(&comparison, err);
+    ulb_comparison_free(&comparison);
+    return status;
+}
+
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
@@ -237,10 +308,21 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          0},
         {"confirm", OPTION_CONFIRM, NULL, 0,
          "run suspects again by themselves, now and here, before they are called regressed", 0},
+        {"beside", OPTION_BESIDE, "BASE_PROGRAM", 0,
+         "measure two builds in turn, here and now, instead of reading records: BASE_PROGRAM and NEW_PROGRAM "
+         "(default: this one); options of gemv behind -- say what (default: two square shapes)",
+         0},
+        {"max-minutes", OPTION_MAX_MINUTES, "N", 0,
+         "with --beside: begin no further session after N minutes (default: 10)", 0},
         {"kernel-library", OPTION_LIBRARY, "FILE,...", 0,
-         "with --confirm: the shared objects whose kernels the new record was measured with", 0},
+         "with --confirm: the shared objects whose kernels the new record was measured with; with --beside: "
+         "those to be measured",
+         0},
+        {"base-library", OPTION_BASE_LIBRARY, "FILE,...", 0,
+         "with --beside: the shared objects of the base, where they differ", 0},
         {"must-see", OPTION_MUST_SEE, "PERCENT", 0,
-         "slowdown of a kernel that may not pass unseen, else exit code 4 (default: 50)", 0},
+         "slowdown of a kernel that may not pass unseen, else exit code 4 (default: 50; with --beside 10)",
+         0},
         {"allow-blind", OPTION_ALLOW_BLIND, "PERCENT", OPTION_ARG_OPTIONAL,
          "accept kernels of which only larger slowdowns could be seen: up to PERCENT, or any", 0},
         {"allow-missing", OPTION_ALLOW_MISSING, "REGEX", OPTION_ARG_OPTIONAL,
@@ -260,7 +342,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp parser = {
         options,
         parse_option,
-        "BASE NEW...",
+        "BASE NEW...\n--beside BASE_PROGRAM [NEW_PROGRAM] [-- OPTION...]",
         "Compares records, kernel by kernel and cell by cell, with the machine's own changes taken "
         "out.\vExit "
         "codes: 0 nothing regressed, and it would have been seen; 1 a regression, wrong results or missing "
@@ -271,18 +353,25 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         NULL,
         NULL};
     struct request request = {
-        .settings = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN, .must_see = ULB_MUST_SEE},
+        .settings = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN, .must_see = NAN},
+        .max_minutes = 10,
         .err = err};
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)
         return status;
+    if (request.beside)
+        return beside(&request, err);
+    if (request.base_libraries || request.max_minutes_given)
+        return ulb_fail(err, ULB_BAD_INPUT, "--base-library and --max-minutes go with --beside");
+    if (isnan(request.settings.must_see))
+        request.settings.must_see = ULB_MUST_SEE;
     if (request.records.n < 2)
         return ulb_fail(err, ULB_BAD_INPUT, "name two records: ulb-bench compare BASE NEW");
     if (request.libraries && !request.confirm)
         return ulb_fail(
             err, ULB_BAD_INPUT,
-            "--kernel-library has no effect without --confirm, which alone runs kernels; leave it "
+            "--kernel-library has no effect without --confirm or --beside, which alone run kernels; leave it "
             "out");
     if (request.confirm)
         status = ulb_compare_can_confirm(&request.settings, err);

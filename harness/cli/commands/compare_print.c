@@ -188,7 +188,10 @@ static void print_one(const struct ulb_compared_files *file, enum ulb_compare_de
     ulb_print_wrapped(stdout, "new:  ", file->fresh);
     ulb_verdict_text(file, 1, verdicts);
     printf("%s: %s\n", ulb_metrics[comparison->metric].name, verdicts);
-    if (comparison->n_kernels > 0)
+    if (comparison->sessions > 0)
+        printf("all kernels together: %+.1f %%; one counts from %.0f %% on; up to %zu sessions\n",
+               100 * comparison->common, 100 * comparison->kernel_threshold, comparison->sessions);
+    else if (comparison->n_kernels > 0)
         printf("all kernels together: %+.1f %%, which is taken off each; one counts from %.0f %% on\n",
                100 * comparison->common, 100 * comparison->kernel_threshold);
     if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
