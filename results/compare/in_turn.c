@@ -134,7 +134,9 @@ static void state_kernel(const struct group *group, const struct ulb_turn_cell *
     snprintf(out->kernel, sizeof out->kernel, "%s", cells[group->begin].kernel);
     for (size_t i = group->begin; i < group->end; i++)
         out->cells += is_common(&cells[i]);
-    if (is->effect > is->threshold)
+    if (group->sessions < ULB_TURN_SESSIONS)
+        out->verdict = ULB_INCONCLUSIVE;
+    else if (is->effect > is->threshold)
         out->verdict = ULB_REGRESSED;
     else if (is->effect < -is->threshold)
         out->verdict = ULB_IMPROVED;
