@@ -22,6 +22,7 @@ enum { SURE_SESSIONS = 5 };
 struct estimate {
     double effect;
     double scatter; /* of single sessions; NAN with too few */
+    double session; /* error of a single session by its rounds alone */
     double error;   /* of the effect */
     double threshold;
 };
@@ -38,9 +39,9 @@ static double wanted_of(const struct ulb_compare_settings *settings)
 }
 
 /* room: [n]. */
-static struct estimate estimate(const double *effects, size_t n, double *room)
+static struct estimate estimate(const double *effects, size_t n, double session, double *room)
 {
-    struct estimate is = {NAN, NAN, NAN, NAN};
+    struct estimate is = {.scatter = NAN, .session = session};
     is.effect = ulb_median_of(effects, n);
     for (size_t i = 0; i < n; i++)
         room[i] = fabs(effects[i] - is.effect);
@@ -52,7 +53,8 @@ static struct estimate estimate(const double *effects, size_t n, double *room)
 /* usual: the scatter of most kernels; a few sessions may agree by chance. */
 static void set_error(struct estimate *is, size_t n, double usual, double wanted)
 {
-    double scatter = n >= ULB_TURN_SESSIONS ? fmax(usual, is->scatter) : fmax(usual, UNKNOWN_SCATTER);
+    double known = n >= ULB_TURN_SESSIONS ? is->scatter : UNKNOWN_SCATTER;
+    double scatter = fmax(usual, fmax(known, is->session));
     is->error = MEDIAN_TO_MEAN * scatter / sqrt((double)(n > 0 ? n : 1));
     is->threshold = fmax(wanted, ERRORS * is->error);
 }
@@ -67,17 +69,19 @@ static bool is_common(const struct ulb_turn_cell *cell)
 static bool estimate_kernel(const struct ulb_turn_cell *cells, struct group *group, double *room)
 {
     size_t common = 0;
+    double square = 0;
     for (size_t i = group->begin; i < group->end; i++) {
         if (!is_common(&cells[i]))
             continue;
         group->sessions = cells[i].n_sessions;
         for (size_t s = 0; s < group->sessions; s++)
             room[s] = (common > 0 ? room[s] : 0) + cells[i].effects[s];
+        square += cells[i].session_error * cells[i].session_error;
         common++;
     }
     for (size_t s = 0; s < group->sessions; s++)
         room[s] /= (double)common;
-    group->is = estimate(room, group->sessions, room + group->sessions);
+    group->is = estimate(room, group->sessions, sqrt(square) / (double)common, room + group->sessions);
     return common > 0;
 }
 
@@ -191,7 +195,8 @@ static void fill_cells(const struct ulb_turn_cell *cells, size_t n, const struct
     }
     for (size_t g = 0; g < n_groups; g++) {
         for (size_t i = groups[g].begin; i < groups[g].end; i++) {
-            struct estimate is = estimate(cells[i].effects, cells[i].n_sessions, room);
+            struct estimate is =
+                estimate(cells[i].effects, cells[i].n_sessions, cells[i].session_error, room);
             set_error(&is, cells[i].n_sessions, usual, wanted);
             if (is_common(&cells[i]))
                 state_cell(&cells[i], &out->kernels[g], &groups[g].is, is, &out->cells[i]);

@@ -14,8 +14,9 @@ struct ulb_turn_cell {
     char kernel[64];
     size_t m, k;
     bool in_base, in_fresh;
-    double base_us, fresh_us;  /* medians of the last session; NAN */
-    double *effects;           /* [n_sessions], ln of new over base time, each the median over a session */
+    double base_us, fresh_us; /* medians of the last session; NAN */
+    double *effects;          /* [n_sessions], ln of new over base time, each the median over a session */
+    double session_error; /* of one session's effect by the scatter of its rounds, mean over sessions; ln */
     size_t n_sessions, rounds; /* rounds: of all sessions */
 };
 

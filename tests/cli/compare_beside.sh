@@ -105,7 +105,7 @@ ends 2 "no cell matches --cell" beside same same --cell nothing
 
 # Interrupted, it keeps what was whole.
 play slowly "
-        import time; time.sleep(.05)"
+        import time; time.sleep(.01)"
 "$bench" compare --beside ./slowly ./slowly --max-minutes 5 >out 2>err &
 for _ in $(seq 600); do grep -q '^session 1' err && break; sleep .1; done
 kill -INT $!
