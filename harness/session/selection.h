@@ -34,4 +34,8 @@ enum ulb_status ulb_selection_kernels(const struct ulb_selection *selection,
 /* ULB_BAD_INPUT for a word of that length that is no format, with the one it may mean: "q4_k" of "q4_k_m". */
 enum ulb_status ulb_refuse_format(const char *word, size_t length, struct ulb_error *err);
 
+/* ULB_BAD_INPUT for a filter that no kernel of the formats matches (NULL: of all), with the name it may mean:
+ * "int2a8-mask" of "int2a8-msk". */
+enum ulb_status ulb_refuse_kernel_filter(const char *filter, const char *formats, struct ulb_error *err);
+
 #endif

@@ -12,6 +12,20 @@ for command in beta topology counters "list models" "simulate --chunk 1" "model 
     # shellcheck disable=SC2086
     expect 2 "surplus argument 'surplus'; try" "$bench" $command surplus
 done
+# A name that is near is suggested; of two that are as near none is.
+expect 2 "unknown command 'gemvv'; did you mean 'gemv'\\?$" "$bench" gemvv
+expect 2 "unknown command 'gemvv'; did you mean 'gemv'\\?$" "$bench" help gemvv
+expect 2 "unknown command 'gemx'; commands are run, " "$bench" gemx
+expect 2 "unknown option '--kerenls'; did you mean '--kernels'\\?$" "$bench" --kerenls int2
+expect 2 "unknown option '--jsom'; did you mean '--json'\\?$" "$bench" list models --jsom
+expect 2 "unknown option '--modells'; did you mean '--models'\\?$" "$bench" gemv --modells=x
+expect 2 "unknown model 'falcon3-1c'; did you mean 'falcon3-1b'\\?$" "$bench" decode --model falcon3-1c
+expect 2 "unknown model 'falcon3-1c'; did you mean 'falcon3-1b'\\?$" "$bench" gemv --models llama3-8b,falcon3-1c
+expect 2 "unknown format 'tern22'; did you mean 'tern2'\\?$" "$bench" gamma --formats int8,tern22
+expect 2 "no kernel matches 'int2a8-msk'; did you mean 'int2a8-mask'\\?$" "$bench" verify --kernels int2a8-msk
+expect 2 "no kernel of int4 matches 'int2a8-mask'; did you mean 'int4a8-mask'\\?$" "$bench" gamma --kernels int2a8-mask --formats int4
+expect 2 "no kernel matches 'int2a8-msk'; did you mean 'int2a8-mask'\\?$" "$bench" list kernels --kernels int2a8-msk
+expect 2 "no kernel matches 'int2a8-msk'; did you mean 'int2a8-mask'\\?$" "$bench" gamma --explain int2a8-msk
 # Options that a command has no use for.
 for line in "beta --models falcon3-1b" "beta --kernels int2" "gamma --warm" "gamma --split static" "formats --shapes 64x64" \
     "verify --out x" "verify --quick" "verify --platform lnl" "decode --aa" "beta --resume x"; do
@@ -205,6 +219,7 @@ expect 2 "--repo '.': git failed: not a git repository" env GIT_CEILING_DIRECTOR
 
 # Of several files the refused ones are named, each in a line, and the others added.
 sed 's/"schema_version": *[0-9]*/"schema_version": 99/' record.json >newer.json
+sed -i '/"commit":/d' record.json # of a commit that git does not know here a note would tell
 expect 2 "noise.json" "$bench" history add noise.json record.json --db mixed.db
 grep -qx 'mixed.db: 1 record added, 1 refused' out || fail "history add of a record and of another file: $(cat out)"
 expect 3 "newer.json: .*update it" "$bench" history add newer.json record.json --db mixed.db
