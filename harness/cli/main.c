@@ -5,6 +5,7 @@
 #include "harness/cli/guests.h"
 #include "harness/cli/stack_limit.h"
 #include "common/suggest.h"
+#include "harness/cli/terminal.h"
 #include "kernels/plugin_loader.h"
 #include "results/record/json_reserve.h"
 
@@ -25,15 +26,23 @@ const struct ulb_command *ulb_find_command(const char *name)
 
 static void print_help(void)
 {
-    printf("Usage: ulb-bench [COMMAND] [OPTION...]\n"
-           "How close a CPU comes to its own limit in ultra-low-bit LLM inference.\n\n"
-           "Commands (the first is the default; each has its own --help):\n");
-    for (size_t i = 0; i < ulb_command_count; i++)
-        printf("  %-10s %s\n", ulb_commands[i]->name, ulb_commands[i]->summary);
-    printf("\nOptions: --help, --version, and those of the command; e.g. ulb-bench --platform auto --quick\n"
-           "Exit codes: 0 done, 1 a finding is bad, 2 wrong usage or input, 3 the environment does not allow "
-           "it,\n"
-           "130 interrupted (what was measured is kept).\n");
+    char head[32];
+    printf("Usage: ulb-bench [COMMAND] [OPTION...]\n");
+    ulb_print_wrapped(stdout, "", "How close a CPU comes to its own limit in ultra-low-bit LLM inference.");
+    putchar('\n');
+    ulb_print_wrapped(stdout, "", "Commands (the first is the default; each has its own --help):");
+    for (size_t i = 0; i < ulb_command_count; i++) {
+        snprintf(head, sizeof head, "  %-10s ", ulb_commands[i]->name);
+        ulb_print_wrapped(stdout, head, ulb_commands[i]->summary);
+    }
+    putchar('\n');
+    ulb_print_wrapped(stdout, "",
+                      "Options: --help, --version, and those of the command; e.g. ulb-bench --platform auto "
+                      "--quick");
+    ulb_print_wrapped(
+        stdout, "",
+        "Exit codes: 0 done, 1 a finding is bad, 2 wrong usage or input, 3 the environment does "
+        "not allow it, 130 interrupted (what was measured is kept).");
 }
 
 static enum ulb_status unknown_command(const char *name, struct ulb_error *err)

@@ -34,7 +34,7 @@ expect 1 "12 figures have regressed" "$bench" compare before.json after.json
 [[ $(wc -l <out) -le 12 ]] || fail "the answer takes $(wc -l <out) lines"
 "$bench" compare before.json after.json -v >out 2>err && fail "-v hides the exit code"
 [[ $(grep -cE '^regressed +-16.7% .* int1a8-blend-avxvnni' out) == 13 ]] || fail "$(cat out)"
-[[ $(awk 'length > 100' out | wc -l) == 0 ]] || fail "wider than 100 columns: $(cat out)"
+[[ $(awk 'length > 80' out | wc -l) == 0 ]] || fail "wider than 80 columns: $(cat out)"
 "$bench" compare after.json before.json >out || fail "exit $? of an improvement"
 [[ $(grep -c '^improved' out) == 1 ]] || fail "$(cat out)"
 expect 1 "12 cells of the base are missing.*run --like BASE" "$bench" compare before.json hidden.json

@@ -44,9 +44,9 @@ if "int1a8-blend-avx2-32x1x4" in counted:  # what the sequences are known by
     assert counted["int1a8-table-avx2-64x1x16"] < counted["int1a8-blend-avx2-32x1x4"] / 3, counted
 P
 
-# The table has every kernel that was counted, and says of the others why not, within 100 columns.
+# The table has every kernel that was counted, and says of the others why not, within 80 columns.
 "$bench" --count --kernels 'int1a8' --out table >report 2>notes || fail "--count: $(cat notes)"
-awk 'length > 100 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 100 columns"
+awk 'length > 80 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 80 columns"
 grep -q '^kernel .*per 32 weights' report || fail "no table: $(cat report)"
 
 expect() { # CODE PATTERN ARGUMENTS

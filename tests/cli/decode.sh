@@ -75,7 +75,7 @@ cp steps.json Llama-2-7B.json
 "$bench" decode --quick --model Llama-2-7B.json --formats q4_0 --tokens 2 --ring-mib 64 --out named >out 2>notes ||
     fail "a model with published speeds: exit $?: $(cat notes)"
 grep -qE '^ q4_0 +[0-9.]+ tokens/s, [0-9]+ % of the bandwidth, beside ' out && grep -q 'Apple M2 Max' out || fail "no published speeds: $(cat out)"
-awk 'length > 100 { exit 1 }' out || fail "published speeds are wider than 100 columns: $(cat out)"
+awk 'length > 80 { exit 1 }' out || fail "published speeds are wider than 80 columns: $(cat out)"
 python3 "$ULB_SOURCE/tests/results/validate_record.py" named/*.json || fail "schema of published speeds"
 
 # The pieces that kernels are chosen on lie within the ring's mapping in the widest format too, padded as they are.
@@ -137,7 +137,7 @@ assert len({tuple(r["ms_samples"]) for r in runs}) == 6
 P
 [[ $(grep -c 'behind a context of' table) == 3 && $(grep -cE '^int2 +[0-9]' table) == 3 ]] ||
     fail "tables of several splits: $(cat table)"
-awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of these tables is over 100 columns"
+awk 'length > 80 { print; bad = 1 } END { exit bad }' table || fail "a line of these tables is over 80 columns"
 expect 2 "split 'static': must be static, dynamic or weighted, each at most once" \
     "$bench" decode "${small[@]}" --split static,static
 expect 2 "weighted split, which --split does not name" "$bench" decode "${small[@]}" --split static --split-shares 1
@@ -170,7 +170,7 @@ record["machine"]["cpu_model"] = "Another"
 json.dump(record, open("another.json", "w"))' "$record" || fail "warnings of --record"
 expect 3 'build.id is "0a" in the record' "$bench" decode "${small[@]}" --formats int8 --record rebuilt.json
 expect 3 'machine.cpu_model is "Another" in the record' "$bench" decode "${small[@]}" --formats int8 --record another.json
-awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
+awk 'length > 80 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 80 columns"
 grep -q 'ONLY 2 OF 11 LAYERS WERE RUN' table || fail "the table hides that layers are extrapolated: $(cat table)"
 
 # Interrupted: what the record had and was not measured anew is still there.

@@ -23,7 +23,7 @@ python3 "$ULB_SOURCE/tests/results/validate_record.py" gamma-*.json || fail "sch
 "$bench" gamma --quick --set "$pu" --formats u4 --isa-mask bmi2 >out 2>notes || fail "without bmi2: exit $?: $(cat notes)"
 grep -q '^Embedding look-up' out && grep -qE '^u4 +ref ' out || fail "no look-up in the table: $(cat out)"
 ! grep -q ' bmi2 ' out || fail "a look-up by instructions that are masked: $(cat out)"
-awk 'length > 100 { exit 1 }' out || fail "the table is wider than 100 columns"
+awk 'length > 80 { exit 1 }' out || fail "the table is wider than 80 columns"
 
 # Formats without blocks have none.
 "$bench" gamma --quick --set "$pu" --kernels 'int2a8-scalar' --json >out.json 2>notes || fail "int2: exit $?: $(cat notes)"

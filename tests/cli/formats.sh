@@ -38,7 +38,7 @@ P
 "$bench" formats --quick --ring-mib 64 --formats int1,q4_0,q5_1 --out records >out 2>notes || fail "formats as a table: $(cat notes)"
 grep -q '^int1 .* exact ' out || fail "no row of int1: $(cat out)"
 grep -qE '^int1  *a8  *1\.[0-9]+  *0\.[0-9]{4}  *[01]\.[0-9]{4}$' out || fail "no errors of int1 with outliers: $(cat out)"
-awk 'length > 100 { exit 1 }' out || fail "the table is wider than 100 columns"
+awk 'length > 80 { exit 1 }' out || fail "the table is wider than 80 columns"
 code=0
 "$bench" formats --formats int99 >out 2>notes || code=$?
 ((code == 2)) && grep -q "unknown format 'int99'" notes || fail "an unknown format: exit $code, $(cat notes)"

@@ -85,7 +85,7 @@ assert any(b["core"] == "zen5" and 0.2 < b["bound_cycles"] < 1 for b in d["expla
 P
 
 "$bench" "${quick[@]}" --explain "$kernels" >report 2>notes || fail "explain as text: $(cat notes)"
-[[ $(wc -L <report) -le 100 ]] || fail "wider than 100 columns"
+[[ $(wc -L <report) -le 80 ]] || fail "wider than 80 columns"
 for word in 'pipes inferred from throughput' InstLatx64 'decided by' 'lion-cove .* port bound' 'this machine' \
     'vector ports' 'lacks avx512f' '4 tokens at once, instructions of 512 bits' 'per token'; do
     grep -qE -- "$word" report || fail "the report lacks '$word'"

@@ -47,9 +47,9 @@ for change in document["crossover"]:
     assert change["n"] in (3, 64) and change["from"] != change["to"], change
 P
 
-# Without --json: a table within 100 columns that says the same.
+# Without --json: a table within 80 columns that says the same.
 "$bench" gemm --quick --ring-mib 256 --shapes 384x768 --n 2,5 --formats int8 >table 2>notes || fail "gemm table: $(cat notes)"
-awk 'length > 100 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 100 columns"
+awk 'length > 80 { print; bad = 1 } END { exit bad }' table || fail "a line of the table is over 80 columns"
 for words in 'GEMM, cold weights' '-- shapes 384x768, 384 x 768, N = 5 --' 'Fastest kernel by format'; do
     grep -qF -- "$words" table || fail "'$words' is missing: $(head -20 table)"
 done

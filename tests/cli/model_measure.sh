@@ -54,7 +54,7 @@ P
 [[ ! -s notes ]] || fail "stderr of model --record: $(cat notes)"
 python3 check.py out.json record || fail "modelled from a record"
 "$bench" model --platform lnl --record given.json >report || fail "record, as text"
-[[ $(wc -L <report) -le 100 ]] || fail "wider than 100 columns"
+[[ $(wc -L <report) -le 80 ]] || fail "wider than 80 columns"
 for word in 'int1 +table +modelled +97\.0' 'int1 +blend +paper +37\.2' 'int1 +blend +port bound +48\.7' \
     'lion-cove' 'skymont \*' 'pipes inferred from throughput' 'measured in given.json'; do
     grep -qE -- "$word" report || fail "the report lacks /$word/"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `ulb-bench list` and `ulb-bench model` from outside: JSON that parses, tables within 100 columns, exit codes, and
+# `ulb-bench list` and `ulb-bench model` from outside: JSON that parses, tables within 80 columns, exit codes, and
 # one line on stderr when something is wrong.
 # usage: check-commands.sh ULB-BENCH SOURCE-ROOT
 set -euo pipefail
@@ -20,11 +20,11 @@ query() {
         "$scratch/json" "$1" || fail "${*:2}: not true: $1"
 }
 
-# table ARGUMENT...: succeeds with lines of at most 100 columns.
+# table ARGUMENT...: succeeds with lines of at most 80 columns.
 table() {
     "$bench" "$@" >"$scratch/out" || fail "$*: exit code $?"
     [[ -s $scratch/out ]] || fail "$*: printed nothing"
-    [[ $(wc -L <"$scratch/out") -le 100 ]] || fail "$*: wider than 100 columns"
+    [[ $(wc -L <"$scratch/out") -le 80 ]] || fail "$*: wider than 80 columns"
 }
 
 # refused TEXT ARGUMENT...: exit code 2, nothing on stdout, one line on stderr that holds TEXT.

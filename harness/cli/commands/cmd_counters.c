@@ -1,5 +1,6 @@
 /* ulb-bench counters: which sources of core cycles work on this machine, and why the others do not. */
 #include "harness/cli/cli.h"
+#include "harness/cli/terminal.h"
 #include "harness/timing/stopwatch.h"
 #include "harness/counters/counters.h"
 
@@ -56,21 +57,11 @@ static json_t *as_json(const struct ulb_counter_report reports[SOURCES])
     return json_pack("{s:o, s:s}", "counters", rows, "cycles_source", source_of_cycles(reports));
 }
 
-/* Breaks the text at blanks so that no line of the table passes 100 columns. */
 static void print_row(const struct ulb_counter_report *report)
 {
-    enum { INDENT = 15, WIDTH = 100 - INDENT };
-    printf("%-8s %-5s ", report->name, report->works ? "yes" : "no");
-    const char *text = report->reason;
-    for (size_t left = strlen(text); left > WIDTH; left = strlen(text)) {
-        size_t cut = WIDTH;
-        while (cut > 0 && text[cut] != ' ')
-            cut--;
-        cut = cut > 0 ? cut : WIDTH;
-        printf("%.*s\n%*s", (int)cut, text, INDENT, "");
-        text += cut + (text[cut] == ' ');
-    }
-    printf("%s\n", text);
+    char head[32];
+    snprintf(head, sizeof head, "%-8s %-5s ", report->name, report->works ? "yes" : "no");
+    ulb_print_wrapped(stdout, head, report->reason);
 }
 
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)

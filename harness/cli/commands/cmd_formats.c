@@ -40,11 +40,11 @@ static void print_outliers(const json_t *formats, FILE *out)
             json_array_append(rows, row);
     }
     if (json_array_size(rows) > 0) {
-        fprintf(
-            out,
-            "\nProducts with int8 activations, %lld of %lld channels %lld times as large: relative error, "
-            "as they are\nand smoothed (SmoothQuant, alpha %.1f: part of an outlier moves into its "
-            "weights)\n",
+        fputc('\n', out);
+        ulb_print_wrapped_as(
+            out, "",
+            "Products with int8 activations, %lld of %lld channels %lld times as large: relative error, as "
+            "they are and smoothed (SmoothQuant, alpha %.1f: part of an outlier moves into its weights)",
             number(rule, "channels"), number(rule, "columns"), number(rule, "times"),
             json_number_value(json_object_get(rule, "alpha")));
         fflush(out);
@@ -80,11 +80,11 @@ void ulb_report_formats(const struct ulb_record *record, FILE *out)
         json_object_set_new(row, "exact",
                             json_string(json_is_true(json_object_get(row, "lossless")) ? "exact" : "float"));
     }
-    fprintf(
-        out,
-        "Formats: bits with scales; errors: %s;\n"
-        "gamma in cycles per 32 weights, of the fastest kernel and of the one that reads files in place;\n"
-        "w/cycle: weights per cycle of a core, memory included; repack in ns per weight\n",
+    ulb_print_wrapped_as(
+        out, "",
+        "Formats: bits with scales; errors: %s; gamma in cycles per 32 weights, of the fastest kernel and of "
+        "the one that reads files in place; w/cycle: weights per cycle of a core, memory included; repack in "
+        "ns per weight",
         json_string_value(json_object_get(formats, "error_of")));
     fflush(out);
     ulb_print_table(rows, columns, sizeof columns / sizeof *columns);

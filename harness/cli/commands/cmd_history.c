@@ -1,5 +1,4 @@
 /* ulb-bench history: records over time. */
-#include "common/text.h"
 #include "common/words.h"
 #include "harness/cli/commands/history.h"
 #include "harness/cli/option.h"
@@ -237,15 +236,9 @@ static enum ulb_status list(const struct ulb_history_request *request, struct ul
     enum ulb_status status = ulb_history_records(history, &records, &n, err);
     if (status != ULB_OK)
         return status;
-    enum { MACHINE_ROOM = 33 };
     json_t *rows = json_array();
     for (size_t i = request->last && request->last < n ? n - request->last : 0; i < n; i++) {
-        struct ulb_history_record *at = &records[i];
-        if (!request->json && strlen(at->machine) > MACHINE_ROOM) {
-            at->machine[MACHINE_ROOM - 1] = '\0';
-            ulb_text_mend(at->machine);
-            strcat(at->machine, "~");
-        }
+        const struct ulb_history_record *at = &records[i];
         json_t *row =
             json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:I}", "created", at->created, "committed",
                       *at->committed ? at->committed : NULL, "commit", *at->commit ? at->commit : NULL,

@@ -243,8 +243,9 @@ static void print_bytes(const struct ulb_model *model, const struct ulb_shape_li
     printf("\nWeights that one token reads, scales and padding included\n");
     ulb_print_table(rows, columns, sizeof columns / sizeof *columns);
     if (kept)
-        printf("%s stays in 16 bits in formats whose blocks do not divide its rows of %zu.\n", kept->layer,
-               kept->k);
+        ulb_print_wrapped_as(stdout, "",
+                             "%s stays in 16 bits in formats whose blocks do not divide its rows of %zu.",
+                             kept->layer, kept->k);
     json_decref(rows);
 }
 
@@ -254,19 +255,18 @@ static void print_size(const struct ulb_model *model, const struct options *opti
     struct ulb_weights weights = ulb_shape_weights(list);
     double parameters = ulb_model_parameters(model, list), active = ulb_model_active_parameters(model, list);
     double cache = kv_bytes(model, options);
-    printf("%.3fe9 parameters", parameters / 1e9);
+    char text[256], head[96] = "; no head";
     if (active != parameters)
-        printf(", %.3fe9 active\n", active / 1e9);
+        printf("%.3fe9 parameters, %.3fe9 active\n", parameters / 1e9, active / 1e9);
     else
-        printf("; ");
-    printf("a token reads %.1fe6 weights of the blocks", weights.active / 1e6);
-    if (model->headless)
-        printf("; no head\n");
-    else if (model->vocab > 0)
-        printf(" and the %s head of %.1fe6\n", model->tied_head ? "tied" : "untied",
-               (double)model->vocab * model->hidden / 1e6);
-    else
-        printf("\nthe vocabulary is not published: without the head\n");
+        printf("%.3fe9 parameters\n", parameters / 1e9);
+    if (!model->headless && model->vocab > 0)
+        snprintf(head, sizeof head, " and the %s head of %.1fe6", model->tied_head ? "tied" : "untied",
+                 (double)model->vocab * model->hidden / 1e6);
+    else if (!model->headless)
+        strcpy(head, "; the vocabulary is not published: without the head");
+    snprintf(text, sizeof text, "a token reads %.1fe6 weights of the blocks%s", weights.active / 1e6, head);
+    ulb_print_wrapped(stdout, "", text);
     if (isfinite(cache))
         printf("keys and values of %" PRIu64 " positions in bf16: %.1f MB\n", options->context, cache / 1e6);
 }
@@ -274,14 +274,15 @@ static void print_size(const struct ulb_model *model, const struct options *opti
 static void print_text(const struct ulb_model *model, const struct options *options,
                        const struct ulb_shape_list *list)
 {
-    printf("%s: %u layer%s, hidden size %u", model->title, model->layers, ULB_S(model->layers),
-           model->hidden);
+    char heads[64] = "", without[64] = "";
     if (model->heads > 0)
-        printf(", %u head%s (%u of keys) of %u", model->heads, ULB_S(model->heads), model->kv_heads,
-               model->head_dim);
+        snprintf(heads, sizeof heads, ", %u head%s (%u of keys) of %u", model->heads, ULB_S(model->heads),
+                 model->kv_heads, model->head_dim);
     if (model->without_attention > 0)
-        printf(", %u layer%s without attention", model->without_attention, ULB_S(model->without_attention));
-    putchar('\n');
+        snprintf(without, sizeof without, ", %u layer%s without attention", model->without_attention,
+                 ULB_S(model->without_attention));
+    ulb_print_wrapped_as(stdout, "", "%s: %u layer%s, hidden size %u%s%s", model->title, model->layers,
+                         ULB_S(model->layers), model->hidden, heads, without);
     print_size(model, options, list);
     ulb_print_wrapped(stdout, "source: ", model->source);
     if (model->derived[0])

@@ -128,18 +128,26 @@ static const struct argp_option argp_options[] = {
 
 static void print_classes(const json_t *total)
 {
-    size_t i;
+    char text[512];
+    size_t i, used = 0;
     const json_t *class;
-    printf("%s %s %s:", json_string_value(json_object_get(total, "platform")),
-           json_string_value(json_object_get(total, "format")),
-           json_string_value(json_object_get(total, "sequence")));
-    json_array_foreach(json_object_get(total, "classes"), i, class) printf(
-        "%s %d %s of %.2f GiB/s", i ? " and" : "", (int)json_integer_value(json_object_get(class, "cores")),
-        json_string_value(json_object_get(class, "class")),
-        json_real_value(json_object_get(class, "core_gibps")));
+    used += (size_t)snprintf(text, sizeof text,
+                             "%.60s %.20s %.20s:", json_string_value(json_object_get(total, "platform")),
+                             json_string_value(json_object_get(total, "format")),
+                             json_string_value(json_object_get(total, "sequence")));
+    json_array_foreach(json_object_get(total, "classes"), i, class)
+    {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %d %.8s of %.2f GiB/s", i ? " and" : "",
+                                 (int)json_integer_value(json_object_get(class, "cores")),
+                                 json_string_value(json_object_get(class, "class")),
+                                 json_real_value(json_object_get(class, "core_gibps")));
+    }
     json_array_foreach(json_object_get(total, "idle_classes"), i, class)
-        printf("; %s idle, as in the platform's source", json_string_value(class));
-    printf("\n");
+    {
+        used += (size_t)snprintf(text + used, sizeof text - used, "; %.8s idle, as in the platform's source",
+                                 json_string_value(class));
+    }
+    ulb_print_wrapped(stdout, "", text);
 }
 
 static void print_text(const json_t *document)
@@ -172,8 +180,10 @@ static void print_text(const json_t *document)
     json_array_foreach(rows, i, row) print_classes(row);
     printf("\nLong matrices: the whole chip by split\n");
     ulb_print_table(rows, totals, sizeof totals / sizeof *totals);
-    printf("\nGEMVs in us; gain: static over dynamic; total: the %s split with fork/join\n",
-           json_string_value(json_object_get(document, "split")));
+    putchar('\n');
+    ulb_print_wrapped_as(stdout, "",
+                         "GEMVs in us; gain: static over dynamic; total: the %s split with fork/join",
+                         json_string_value(json_object_get(document, "split")));
     ulb_print_table(json_object_get(document, "gemv"), gemv, sizeof gemv / sizeof *gemv);
 }
 

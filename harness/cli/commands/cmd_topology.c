@@ -1,5 +1,6 @@
 /* ulb-bench topology: what the machine looks like to this suite. */
 #include "harness/cli/cli.h"
+#include "harness/cli/table.h"
 
 #include "common/units.h"
 #include "harness/topology/topology.h"
@@ -10,19 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 100, INDENT = 14, TEXT_BYTES = 32768 };
+enum { INDENT = 14, TEXT_BYTES = 32768 };
 
-/* A paragraph with a label in front, broken at blanks and behind commas so that it stays within WIDTH. */
+/* A paragraph with a label in front, broken at blanks and behind commas so that it stays within the screen.
+ */
 static void print_field(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void print_wrapped(const char *text)
 {
-    int column = INDENT;
+    int column = INDENT, width = (int)ulb_terminal_width(stdout);
     bool blank = false;
     while (*text) {
         size_t word = strcspn(text, " ,");
         word += text[word] == ',';
-        if (column > INDENT && column + blank + (int)word > WIDTH) {
+        if (column > INDENT && column + blank + (int)word > width) {
             printf("\n%*s", INDENT, "");
             column = INDENT;
             blank = false;
@@ -137,14 +139,22 @@ static const char *l3_lists_text(const struct ulb_core_class *class, char *out, 
 
 static void print_classes(const struct ulb_topology *topology)
 {
-    printf("\nclass  cores  usable  PUs  SMT  L1d        L2s  L2 each    L3 each\n");
+    static const struct ulb_table_column columns[] = {
+        {"class", false, false}, {"cores", true, false},    {"usable", true, false},
+        {"PUs", true, false},    {"SMT", true, false},      {"L1d", false, false},
+        {"L2s", true, false},    {"L2 each", false, false}, {"L3 each", false, true},
+    };
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
+    putchar('\n');
     for (size_t c = 0; c < topology->n_classes; c++) {
         const struct ulb_core_class *class = &topology->classes[c];
         char l1d[32], l2[32], l3[64];
-        printf("%-5s %6u %7zu %4zu %4u  %-9s %4zu  %-9s  %s\n", class->name, class->cores, class->leaders.n,
-               class->pus.n, class->smt, size_text(class->l1d_bytes, l1d, sizeof l1d), class->n_l2_clusters,
-               size_text(class->l2_bytes, l2, sizeof l2), l3_sizes_text(class, l3, sizeof l3));
+        ulb_table_add(table, "%s\t%u\t%zu\t%zu\t%u\t%s\t%zu\t%s\t%s", class->name, class->cores,
+                      class->leaders.n, class->pus.n, class->smt,
+                      size_text(class->l1d_bytes, l1d, sizeof l1d), class->n_l2_clusters,
+                      size_text(class->l2_bytes, l2, sizeof l2), l3_sizes_text(class, l3, sizeof l3));
     }
+    ulb_table_print(table, stdout);
 }
 
 static void print_sharing(const struct ulb_topology *topology)

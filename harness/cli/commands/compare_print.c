@@ -79,8 +79,10 @@ static void print_inconclusive(const struct ulb_comparison *comparison)
         most = needed > most ? needed : most;
     }
     if (most > 0)
-        printf("unsure: too noisy; %zu to %zu rounds would tell (a quick run has up to 21, a full one 31)\n",
-               least, most);
+        ulb_print_wrapped_as(stdout, "unsure: ",
+                             "too noisy; %zu to %zu rounds would tell (a quick run has up to 21, a full one "
+                             "31)",
+                             least, most);
 }
 
 /* Whether a figure gets a line: what stayed the same and most of what is unsure does only with all. */
@@ -187,16 +189,18 @@ static void print_one(const struct ulb_compared_files *file, enum ulb_compare_de
     ulb_print_wrapped(stdout, "base: ", file->base);
     ulb_print_wrapped(stdout, "new:  ", file->fresh);
     ulb_verdict_text(file, 1, verdicts);
-    printf("%s: %s\n", ulb_metrics[comparison->metric].name, verdicts);
+    ulb_print_wrapped_as(stdout, "", "%s: %s", ulb_metrics[comparison->metric].name, verdicts);
     if (comparison->sessions > 0)
-        printf("all kernels together: %+.1f %%; one counts from %.0f %% on; up to %zu sessions\n",
-               100 * comparison->common, 100 * comparison->kernel_threshold, comparison->sessions);
+        ulb_print_wrapped_as(
+            stdout, "", "all kernels together: %+.1f %%; one counts from %.0f %% on; up to %zu sessions",
+            100 * comparison->common, 100 * comparison->kernel_threshold, comparison->sessions);
     else if (comparison->n_kernels > 0)
-        printf("all kernels together: %+.1f %%, which is taken off each; one counts from %.0f %% on\n",
-               100 * comparison->common, 100 * comparison->kernel_threshold);
+        ulb_print_wrapped_as(
+            stdout, "", "all kernels together: %+.1f %%, which is taken off each; one counts from %.0f %% on",
+            100 * comparison->common, 100 * comparison->kernel_threshold);
     if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
-        printf("memory ran at %.1f and %.1f GB/s; changes are corrected for that\n", comparison->base_gbps,
-               comparison->fresh_gbps);
+        ulb_print_wrapped_as(stdout, "", "memory ran at %.1f and %.1f GB/s; changes are corrected for that",
+                             comparison->base_gbps, comparison->fresh_gbps);
     print_changed_fields(comparison);
     print_kernels(comparison, detail);
     /* Metrics without kernels have no other table. */

@@ -1,6 +1,7 @@
 #include "harness/cli/commands/decode_import.h"
 
 #include "common/units.h"
+#include "harness/cli/table.h"
 #include "harness/session/json_number.h"
 #include "models/models.h"
 #include "results/reference/published_speeds.h"
@@ -204,41 +205,44 @@ enum ulb_status ulb_decode_import(struct ulb_record *record, const struct ulb_ll
     return ULB_OK;
 }
 
-static void print_row(const json_t *row, FILE *out)
+static void add_row(const json_t *row, struct ulb_table *table)
 {
     const char *reason = json_string_value(json_object_get(row, "possible_reason"));
-    const json_t *stddev = json_object_get(row, "tokens_per_s_stddev");
-    fprintf(out, " %-26.26s %4.1f %3lld thr %8.2f ", json_string_value(json_object_get(row, "model")),
-            json_number_value(json_object_get(row, "bits")),
-            (long long)json_integer_value(json_object_get(row, "threads")),
-            json_number_value(json_object_get(row, "tokens_per_s")));
-    if (json_is_number(stddev))
-        fprintf(out, "+-%5.2f ", json_number_value(stddev));
-    else
-        fprintf(out, "%7s ", "");
+    const json_t *deviation = json_object_get(row, "tokens_per_s_stddev");
+    char beside[32], roof[32], share[32];
+    const double none = reason ? NAN : 1;
+    ulb_table_add(
+        table, "%.26s\t%.1f\t%lld\t%.2f\t%s\t%s\t%s\t%s\t%.2f",
+        json_string_value(json_object_get(row, "model")), json_number_value(json_object_get(row, "bits")),
+        (long long)json_integer_value(json_object_get(row, "threads")),
+        json_number_value(json_object_get(row, "tokens_per_s")),
+        ulb_show_number(beside, "%.2f", json_is_number(deviation) ? json_number_value(deviation) : NAN),
+        ulb_show_number(roof, "%.2f", none * ulb_row_number(row, "roofline_tokens_per_s")),
+        json_is_false(json_object_get(row, "possible"))
+            ? "impossible"
+            : ulb_show_number(share, "%.0f%%", none * 100 * ulb_row_number(row, "roofline_share")),
+        json_string_value(json_object_get(row, "our_format")),
+        json_number_value(json_object_get(row, "our_tokens_per_s")));
     if (reason)
-        fprintf(out, "%8s %5s", "-", "-");
-    else
-        fprintf(out, "%8.2f %4.0f%%", json_number_value(json_object_get(row, "roofline_tokens_per_s")),
-                100 * json_number_value(json_object_get(row, "roofline_share")));
-    fprintf(out, " | %8s %8.2f%s\n", json_string_value(json_object_get(row, "our_format")),
-            json_number_value(json_object_get(row, "our_tokens_per_s")),
-            json_is_false(json_object_get(row, "possible")) ? " IMPOSSIBLE" : "");
-    if (reason)
-        fprintf(out, "   no bound: %.85s\n", reason);
+        ulb_table_heading(table, "   no bound: %s", reason);
 }
 
 void ulb_print_imported(const struct ulb_record *record, FILE *out)
 {
+    static const struct ulb_table_column columns[] = {
+        {"model", false, true},    {"bits", true, false},  {"threads", true, false},
+        {"tokens/s", true, false}, {"+-", true, false},    {"roof", true, false},
+        {"share", true, false},    {"ours", false, false}, {"its t/s", true, false},
+    };
     const json_t *rows = json_object_get(json_object_get(record->root, "decode"), "imported");
     size_t i;
     json_t *row;
     if (json_array_size(rows) == 0)
         return;
-    fprintf(
-        out,
-        "llama-bench, beside the bandwidth's bound on what a token reads and our run of the nearest bits\n");
-    fprintf(out, " %-26s %4s %7s %8s %7s %8s %5s | %8s %8s\n", "model", "bits", "", "tokens/s", "", "roof",
-            "share", "ours", "tokens/s");
-    json_array_foreach(rows, i, row) print_row(row, out);
+    ulb_print_wrapped(out, "",
+                      "llama-bench, beside the bandwidth's bound on what a token reads and our run of the "
+                      "nearest bits");
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
+    json_array_foreach(rows, i, row) add_row(row, table);
+    ulb_table_print(table, out);
 }

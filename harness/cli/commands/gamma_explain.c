@@ -71,7 +71,8 @@ static void print_mix(const char *title, const json_t *document)
     int bits = (int)json_integer_value(json_object_get(document, "vector_bits"));
     int chains = (int)json_integer_value(json_object_get(document, "chains"));
     if (json_is_null(mix)) {
-        printf("%s: %s\n", title, json_string_value(json_object_get(document, "mix_reason")));
+        ulb_print_wrapped_as(stdout, "", "%s: %s", title,
+                             json_string_value(json_object_get(document, "mix_reason")));
         return;
     }
     for (enum ulb_op op = 0; op < ULB_OP_COUNT; op++) {
@@ -80,10 +81,11 @@ static void print_mix(const char *title, const json_t *document)
         if (count > 0)
             snprintf(text + used, sizeof text - used, "%s%s %g", used ? ", " : "", ulb_op_name(op), count);
     }
-    printf("%s, instructions of %d bits per 32 weights", title, bits);
+    char accumulators[40] = "";
     if (chains > 0)
-        printf(", %d chains of accumulators", chains);
-    putchar('\n');
+        snprintf(accumulators, sizeof accumulators, ", %d chains of accumulators", chains);
+    ulb_print_wrapped_as(stdout, "", "%s, instructions of %d bits per 32 weights%s", title, bits,
+                         accumulators);
     ulb_print_wrapped(stdout, " ", text);
 }
 
@@ -126,7 +128,8 @@ static void describe_bounds(json_t *rows)
 
 static void print_sources(const json_t *rows)
 {
-    printf("\nport tables (* pipes inferred from throughput: nobody publishes them)\n");
+    putchar('\n');
+    ulb_print_wrapped(stdout, "", "port tables (* pipes inferred from throughput: nobody publishes them)");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         char head[16];
         bool is_new;
@@ -147,8 +150,9 @@ static void print_bounds(const json_t *document)
     };
     json_t *rows = json_deep_copy(json_object_get(document, "bounds"));
     describe_bounds(rows);
-    printf("lower limit of gamma by port counting, cycles per 32 weights: the largest of vector ports, load\n"
-           "ports, front end and the accumulators' chains\n");
+    ulb_print_wrapped(stdout, "",
+                      "lower limit of gamma by port counting, cycles per 32 weights: the largest of vector "
+                      "ports, load ports, front end and the accumulators' chains");
     ulb_print_table(rows, columns, ULB_COUNT(columns));
     json_decref(rows);
 }
@@ -175,7 +179,8 @@ static void print_tile(const json_t *tile)
         return;
     json_t *rows = json_deep_copy(json_object_get(tile, "bounds"));
     describe_bounds(rows);
-    printf("lower limit by port counting, cycles per 32 weights and all of these tokens\n");
+    ulb_print_wrapped(stdout, "",
+                      "lower limit by port counting, cycles per 32 weights and all of these tokens");
     ulb_print_table(rows, columns, ULB_COUNT(columns));
     json_decref(rows);
 }
@@ -212,7 +217,8 @@ static void print_turns(const json_t *document)
         {"turn_beta_bytes_per_cycle", "turns at", 3},
         {"bound", "bound by", 0},
     };
-    printf("memory-bound while beta is below B/gamma, compute-bound above; bytes/cycle of one core\n");
+    ulb_print_wrapped(
+        stdout, "", "memory-bound while beta is below B/gamma, compute-bound above; bytes/cycle of one core");
     ulb_print_table(json_object_get(document, "turning_points"), columns, ULB_COUNT(columns));
 }
 

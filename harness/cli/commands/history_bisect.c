@@ -101,10 +101,11 @@ void ulb_print_span(const json_t *span)
     const char *good = json_string_value(json_object_get(span, "good"));
     const char *bad = json_string_value(json_object_get(span, "bad"));
     const json_t *cells = json_object_get(span, "cells");
-    printf("between %s (%.10s) and %s (%.10s): %zu cell%s, median %+.1f %%\n",
-           good ? good : "an unknown commit", json_string_value(json_object_get(span, "good_created")),
-           bad ? bad : "an unknown commit", json_string_value(json_object_get(span, "bad_created")),
-           json_array_size(cells), json_array_size(cells) == 1 ? "" : "s", 100 * (median_ratio(cells) - 1));
+    ulb_print_wrapped_as(
+        stdout, "", "between %s (%.10s) and %s (%.10s): %zu cell%s, median %+.1f %%",
+        good ? good : "an unknown commit", json_string_value(json_object_get(span, "good_created")),
+        bad ? bad : "an unknown commit", json_string_value(json_object_get(span, "bad_created")),
+        json_array_size(cells), json_array_size(cells) == 1 ? "" : "s", 100 * (median_ratio(cells) - 1));
 }
 
 static void print_with_cells(const json_t *span)
@@ -115,8 +116,8 @@ static void print_with_cells(const json_t *span)
     size_t i;
     ulb_print_span(span);
     if (next)
-        printf("    %lld commits; measure %.12s next: git checkout %.12s\n",
-               (long long)json_integer_value(json_object_get(span, "commits")), next, next);
+        ulb_print_wrapped_as(stdout, "    ", "%lld commits; measure %.12s next: git checkout %.12s",
+                             (long long)json_integer_value(json_object_get(span, "commits")), next, next);
     else if (json_is_null(json_object_get(span, "commits"))) {
         snprintf(line, sizeof line, "commits in between unknown: %.400s; see --repo",
                  json_string_value(json_object_get(span, "commits_reason")));

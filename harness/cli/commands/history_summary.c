@@ -89,8 +89,9 @@ static void print_steps(const json_t *documents)
             ratios[known++] = json_number_value(step);
     }
     if (known > 0)
-        printf("newest record against the one before, not judged: median %+.1f %%, largest\n",
-               100 * (ulb_median(ratios, known) - 1));
+        ulb_print_wrapped_as(stdout, "",
+                             "newest record against the one before, not judged: median %+.1f %%, largest",
+                             100 * (ulb_median(ratios, known) - 1));
     for (size_t i = 0; i < known && i < MOST_STEPS; i++) {
         char line[512];
         snprintf(line, sizeof line, "%+.1f %%: %s",
@@ -125,13 +126,14 @@ void ulb_print_trend_summary(const struct ulb_history_request *request, const js
     {
         changed += json_array_size(json_object_get(span, "cells"));
     }
-    printf("%s: %zu series of %zu record%s, %zu changed\n", ulb_metrics[request->metric].name, n, records,
-           records == 1 ? "" : "s", changed);
+    ulb_print_wrapped_as(stdout, "", "%s: %zu series of %zu record%s, %zu changed",
+                         ulb_metrics[request->metric].name, n, records, records == 1 ? "" : "s", changed);
     print_spans(spans);
     if (request->metric != ULB_METRIC_INSTRUCTIONS && records < RECORDS_OF_A_CHANGE) {
-        printf("too few records: a change has three before it and three after; compare judges two\n");
+        ulb_print_wrapped(
+            stdout, "", "too few records: a change has three before it and three after; compare judges two");
         print_steps(documents);
     }
-    printf("-v says more of each series, --cell REGEX of those that match\n");
+    ulb_print_wrapped(stdout, "", "-v says more of each series, --cell REGEX of those that match");
     json_decref(spans);
 }

@@ -35,8 +35,10 @@ static void print_roofline(const json_t *document)
     const char *from = json_string_value(json_object_get(json_array_get(rows, 0), "gamma_from"));
     printf("\nRead bandwidth, shared equally by all cores\n");
     ulb_print_table(json_object_get(document, "classes"), classes, ULB_COUNT(classes));
-    printf("\nRoofline per core, gammas (cycles per 32 weights)%s%s: e_bw = min(beta, B/gamma)\n",
-           from ? " of the " : "", from ? from : "");
+    putchar('\n');
+    ulb_print_wrapped_as(stdout, "",
+                         "Roofline per core, gammas (cycles per 32 weights)%s%s: e_bw = min(beta, B/gamma)",
+                         from ? " of the " : "", from ? from : "");
     ulb_print_table(rows, ceilings, ULB_COUNT(ceilings));
 }
 
@@ -67,7 +69,9 @@ static void print_ports(const json_t *document)
         json_object_set_new(row, "shown", json_string(name));
         inferred |= note;
     }
-    printf("\nThe same with the %s\n", json_string_value(json_object_get(ports, "label")));
+    putchar('\n');
+    ulb_print_wrapped_as(stdout, "", "The same with the %s",
+                         json_string_value(json_object_get(ports, "label")));
     ulb_print_table(rows, columns, ULB_COUNT(columns));
     if (inferred)
         printf("* pipes inferred from throughput\n");
@@ -125,7 +129,8 @@ static void print_totals(const json_t *document)
         if (totals)
             json_array_extend(rows, totals);
     }
-    printf("\nGEMV bandwidth of the chip, all cores (the paper's \"GB/s\" are GiB/s)\n");
+    putchar('\n');
+    ulb_print_wrapped(stdout, "", "GEMV bandwidth of the chip, all cores (the paper's \"GB/s\" are GiB/s)");
     ulb_print_table(rows, columns, ULB_COUNT(columns));
     json_decref(rows);
 }
@@ -149,23 +154,29 @@ static void print_predictions(const json_t *document, double fork_join_s)
         {"speedup_x8", "x = 8 (16 to 2 bit)", 2},
         {"speedup_x16", "x = 16 (16 to 1 bit)", 2},
     };
-    printf("\nGEMV times: rows shared out by the rate of each core, weights without scales; predicted = "
-           "ideal\n");
-    if (isnan(fork_join_s))
-        printf("+ fork/join, which is not known for this platform\n");
-    else
-        printf("+ %.2f us of fork/join\n", fork_join_s * 1e6);
+    char fork_join[64] = "fork/join, which is not known for this platform";
+    if (isfinite(fork_join_s))
+        snprintf(fork_join, sizeof fork_join, "%.2f us of fork/join", fork_join_s * 1e6);
+    putchar('\n');
+    ulb_print_wrapped_as(stdout, "",
+                         "GEMV times: rows shared out by the rate of each core, weights without scales; "
+                         "predicted = ideal + %s",
+                         fork_join);
     ulb_print_table(json_object_get(document, "gemv"), gemv, ULB_COUNT(gemv));
-    printf("\nAmdahl: speed-up of a 16-bit run whose GEMVs take the share alpha and get x times faster\n");
+    putchar('\n');
+    ulb_print_wrapped(stdout, "",
+                      "Amdahl: speed-up of a 16-bit run whose GEMVs take the share alpha and get x times "
+                      "faster");
     ulb_print_table(json_object_get(document, "amdahl"), amdahl, ULB_COUNT(amdahl));
 }
 
 void ulb_model_print(const struct ulb_platform *platform, const json_t *document)
 {
-    printf("%s: %s\n", platform->name, platform->title);
+    ulb_print_wrapped_as(stdout, "", "%s: %s", platform->name, platform->title);
     ulb_print_wrapped(stdout, "source: ", platform->source);
-    printf("read bandwidth %.1f GiB/s = %.1f GB/s; modelled, nothing was measured on this chip\n",
-           platform->bandwidth / ULB_GIB, platform->bandwidth / ULB_GB);
+    ulb_print_wrapped_as(stdout, "",
+                         "read bandwidth %.1f GiB/s = %.1f GB/s; modelled, nothing was measured on this chip",
+                         platform->bandwidth / ULB_GIB, platform->bandwidth / ULB_GB);
     print_roofline(document);
     print_ports(document);
     print_int1(document);

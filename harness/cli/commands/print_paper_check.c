@@ -41,22 +41,29 @@ static json_t *as_json(const struct ulb_paper_check *check)
 
 static void print_notes(const struct ulb_paper_check *check)
 {
-    printf("\n%zu values that follow from beta, gamma, alpha and the core counts were modelled; %zu "
-           "come\n"
-           "out as printed, the others stay inside intervals that allow for figures rounded on the way.\n",
-           check->n_derived, check->n_as_printed);
-    printf("Not in the table: %zu inputs of the models and %zu values that were measured or specified.\n",
-           check->n_inputs, check->n_other);
-    printf(
-        "The paper prints GB/s and means GiB/s: its figures only follow from each other with 2^30 bytes.\n");
+    putchar('\n');
+    ulb_print_wrapped_as(stdout, "",
+                         "%zu values that follow from beta, gamma, alpha and the core counts were modelled; "
+                         "%zu come out as printed, the others stay inside intervals that allow for figures "
+                         "rounded on the way.",
+                         check->n_derived, check->n_as_printed);
+    ulb_print_wrapped_as(
+        stdout, "",
+        "Not in the table: %zu inputs of the models and %zu values that were measured or specified.",
+        check->n_inputs, check->n_other);
+    ulb_print_wrapped(stdout, "",
+                      "The paper prints GB/s and means GiB/s: its figures only follow from each other with "
+                      "2^30 bytes.");
     for (size_t i = 0; i < check->n; i++) {
         const struct ulb_paper_row *row = &check->rows[i];
         if (row->kind == ULB_PAPER_INPUT && row->inside &&
             fabs(row->modelled - row->published) > 1e-9 * row->published)
-            printf("%s: %.4f is used, which is printed as %g and gives both Amdahl bounds.\n", row->id,
-                   row->modelled, row->published);
+            ulb_print_wrapped_as(stdout, "",
+                                 "%s: %.4f is used, which is printed as %g and gives both Amdahl bounds.",
+                                 row->id, row->modelled, row->published);
         else if (row->kind == ULB_PAPER_INPUT && !row->inside)
-            printf("%s: %g is used, but %g is published.\n", row->id, row->modelled, row->published);
+            ulb_print_wrapped_as(stdout, "", "%s: %g is used, but %g is published.", row->id, row->modelled,
+                                 row->published);
     }
 }
 

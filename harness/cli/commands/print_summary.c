@@ -122,7 +122,7 @@ static void print_model(const json_t *model, size_t most, FILE *out)
         add_format(json_array_get(formats, i), suggested, table);
     ulb_table_print(table, out);
     if (!suggested[0])
-        fprintf(out, "  no suggestion: %s\n", ulb_row_text(model, "reason"));
+        ulb_print_wrapped(out, "  no suggestion: ", ulb_row_text(model, "reason"));
 }
 
 static void print_basis(const json_t *model, FILE *out)
