@@ -109,8 +109,8 @@ static json_t *kernel_row(const struct ulb_kernel_change *kernel)
 static void print_kernels(const struct ulb_comparison *comparison, enum ulb_compare_detail detail)
 {
     static const struct ulb_column columns[] = {
-        {"verdict", "kernel is", 0}, {"change", "change [95%]", 0}, {"seen", "seen from", 0},
-        {"kernel", "kernel", 0},     {"cells", "cells", 0},
+        {"verdict", "kernel is", 0}, {"change", "change [95%]", 0}, {"kernel", "kernel", 0},
+        {"seen", "seen from", 0},    {"cells", "cells", 0},
     };
     json_t *rows = json_array();
     size_t listed = 0, more = 0;
