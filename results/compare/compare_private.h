@@ -32,9 +32,6 @@ enum ulb_status ulb_count_missing(const struct ulb_record *base, const struct ul
                                   const struct ulb_compare_settings *settings,
                                   struct ulb_comparison *comparison, struct ulb_error *err);
 
-/* Kernels and cells by verdict, the worst first. */
-void ulb_sort_compared(struct ulb_comparison *comparison);
-
 /* [{"field", "base", "new"}] of conditions that differ and do not forbid comparing; NULL without memory. */
 json_t *ulb_changed_fields(const struct ulb_record *base, const struct ulb_record *fresh);
 

@@ -146,6 +146,7 @@ static void state_kernel(const struct group *group, const struct ulb_turn_cell *
         out->verdict = ULB_IMPROVED;
     else if (!(out->smallest_detectable <= must_see))
         out->verdict = ULB_INCONCLUSIVE;
+    out->fresh = NAN;
     out->open = is_open(is, group->sessions, out->verdict);
 }
 
@@ -225,7 +226,7 @@ static void judge(const struct ulb_turn_cell *cells, size_t n, const struct ulb_
         out->count[out->cells[i].verdict]++;
     for (size_t k = 0; k < n_groups; k++)
         out->blind += out->kernels[k].verdict == ULB_INCONCLUSIVE;
-    ulb_sort_compared(out);
+    ulb_sort_compared(out, ULB_ORDER_VERDICT);
 }
 
 enum ulb_status ulb_compare_in_turn(const struct ulb_turn_cell *cells, size_t n,

@@ -32,7 +32,8 @@ enum {
     OPTION_ALLOW_MISSING,
     OPTION_BESIDE,
     OPTION_BASE_LIBRARY,
-    OPTION_MAX_MINUTES
+    OPTION_MAX_MINUTES,
+    OPTION_SORT
 };
 
 enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
@@ -41,6 +42,7 @@ struct request {
     struct ulb_compare_settings settings;
     enum form form;
     enum ulb_compare_detail detail;
+    enum ulb_compared_order order;
     bool confirm, metric_given, max_minutes_given;
     const char *beside; /* the base's program; NULL: two records */
     double max_minutes;
@@ -95,6 +97,16 @@ static error_t set_form(struct request *request, enum form form)
     return 0;
 }
 
+static error_t parse_order(struct request *request, const char *text)
+{
+    static const char *const words[] = {"verdict", "change", "share", "key"};
+    size_t word = ulb_read_word(text, words, sizeof words / sizeof *words);
+    if (word == sizeof words / sizeof *words)
+        return ulb_refuse_option(request->err, "sort", text, "must be verdict, change, share or key");
+    request->order = (enum ulb_compared_order)word;
+    return 0;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
@@ -117,6 +129,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_LIBRARY:
         request->libraries = argument;
         return 0;
+    case OPTION_SORT:
+        return parse_order(request, argument);
     case OPTION_BESIDE:
         request->beside = argument;
         return 0;
@@ -198,6 +212,7 @@ static enum ulb_status compare_one(struct ulb_record *fresh, size_t i, void *con
     if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
         status = ulb_compare_confirm(comparing->base, fresh, &request->settings, request->libraries,
                                      comparison, err);
+    ulb_sort_compared(comparison, request->order);
     comparing->files[i] = (struct ulb_compared_files){base_path, path, comparison};
     if (status == ULB_OK)
         keep_worst(comparing, comparison);
@@ -286,6 +301,7 @@ static enum ulb_status beside(struct request *request, struct ulb_error *err)
     struct ulb_comparison comparison;
     struct ulb_error why;
     status = ulb_compare_beside(&beside, &comparison, err);
+    ulb_sort_compared(&comparison, request->order);
     const struct ulb_compared_files files = {beside.programs[0], beside.programs[1], &comparison};
     if (comparison.sessions > 0 && show(request, &files, 1, &why) != ULB_OK && status == ULB_OK) {
         *err = why;
@@ -300,7 +316,7 @@ static enum ulb_status beside(struct request *request, struct ulb_error *err)
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"metric", OPTION_METRIC, "efficiency|gbps|us|gamma|instructions|tps|joule", 0,
+        {"metric", OPTION_METRIC, "efficiency|gbps|us|p95|gamma|instructions|tps|joule", 0,
          "figure to compare (default: efficiency)", 0},
         {"threshold", OPTION_THRESHOLD, "PERCENT", 0,
          "change from which on it counts; default: the larger of 5 (of instructions 1) and twice the noise "
@@ -329,6 +345,9 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          "accept that cells of BASE are missing: those whose key matches, or any", 0},
         {"cell", OPTION_CELL, "REGEX", 0, "compare the cells whose key matches", 0},
         {"kernel", OPTION_KERNEL, "REGEX", 0, "compare the kernels that match", 0},
+        {"sort", OPTION_SORT, "verdict|change|share|key", 0,
+         "order of kernels and cells (default: verdict); share: the smallest share of the yardstick first",
+         0},
         {"force", OPTION_FORCE, NULL, 0,
          "compare records of different machines, builds or schemas all the same", 0},
         {"verbose", 'v', NULL, 0, "list all kernels and the cells that changed", 0},
@@ -360,6 +379,9 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)
         return status;
+    if (request.order == ULB_ORDER_SHARE &&
+        (request.beside || request.settings.metric != ULB_METRIC_EFFICIENCY))
+        return ulb_fail(err, ULB_BAD_INPUT, "--sort share goes with --metric efficiency, which is a share");
     if (request.beside)
         return beside(&request, err);
     if (request.base_libraries || request.max_minutes_given)
