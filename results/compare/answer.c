@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A gamma that grew so may be why a run chose another kernel of the format. */
-static const double CHOICES_APART = 1.39;
+/* A gamma that grew so may be why a run chose another kernel of the format: its median, which a neighbour at
+ * work raises too, and its fastest sample. */
+static const double CHOICES_APART = 1.39, FASTEST_APART = 1.25;
 
 /* The row of a kernel among those that the run chose from; NULL: none. */
 static const json_t *choice_of(const struct ulb_record *record, const char *kernel)
@@ -29,12 +30,30 @@ static bool another_was_chosen(const struct ulb_record *fresh, const char *kerne
     return json_is_false(json_object_get(choice_of(fresh, kernel), "chosen"));
 }
 
+/* The fastest sample of a kernel's gamma in any class of cores; INFINITY without. */
+static double fastest_gamma(const struct ulb_record *record, const char *kernel)
+{
+    const json_t *cell;
+    double fastest = INFINITY;
+    size_t i;
+    json_array_foreach(json_object_get(json_object_get(record->root, "gamma"), "cells"), i, cell)
+    {
+        const char *name = json_string_value(json_object_get(cell, "kernel"));
+        const json_t *cycles = json_object_get(cell, "gamma_min_cycles");
+        if (name && strcmp(name, kernel) == 0 && json_is_number(cycles))
+            fastest = fmin(fastest, json_number_value(cycles));
+    }
+    return fastest;
+}
+
 /* Whether a kernel may have lost the choice because it became slow. */
 static bool became_slow(const struct ulb_record *base, const struct ulb_record *fresh, const char *kernel)
 {
     double before = json_number_value(json_object_get(choice_of(base, kernel), "gamma_cycles"));
     double after = json_number_value(json_object_get(choice_of(fresh, kernel), "gamma_cycles"));
-    return before > 0 && !(after > 0 && after < CHOICES_APART * before);
+    bool median = !(after > 0 && after < CHOICES_APART * before);
+    bool fastest = !(fastest_gamma(fresh, kernel) < FASTEST_APART * fastest_gamma(base, kernel));
+    return before > 0 && median && fastest;
 }
 
 enum ulb_status ulb_count_missing(const struct ulb_record *base, const struct ulb_record *fresh,
