@@ -95,7 +95,7 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     return status;
 }
 
-/* "cells" is an array in the record; here it becomes an object, so that every output is one, with what
+/* "cells" is an array in the record. Here it becomes an object, so that every output is one. It has what
  * belongs to the cells beside them. */
 static json_t *section_json(const struct ulb_record *record, const struct ulb_section_command *command)
 {

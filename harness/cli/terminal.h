@@ -24,7 +24,7 @@ const char *ulb_colour_name(enum ulb_colour colour);
  * terminal. In place. */
 void ulb_to_ascii(char *text);
 
-/* Prints text behind head, which is printable already; what does not fit goes on below, between words, under
+/* Prints text behind head, which is printable already. What does not fit goes on below, between words, under
  * the begin of text, 10 columns in at most. A word that is longer than a line is not broken. */
 void ulb_print_wrapped(FILE *out, const char *head, const char *text);
 void ulb_print_wrapped_as(FILE *out, const char *head, const char *format, ...)

@@ -4,10 +4,10 @@
 
 #include "harness/session/session.h"
 
-/* Measures the n kernels on one core of every class that the session's set touches, that core alone at work,
- * by the difference of two lengths: (cycles(K2) - cycles(K1)) / steps between, so that the loop's entry, the
- * scales and the call cancel. Appends to the record. A kernel is checked against its scalar reference first;
- * one that differs is ULB_FINDING.
+/* Measures the n kernels on one core of every class that the session's set touches, that core alone at work.
+ * Gamma is `(cycles(K2) - cycles(K1)) / steps between`, so that the loop's entry, the scales and the call
+ * cancel. Appends to the record. A kernel is checked against its scalar reference first; one that differs is
+ * ULB_FINDING.
  *
  * look_ups: the embedding look-ups of the kernels' block formats are measured and checked in the same way.
  * Each operator that the CPU runs has an entry in "embedding" of the record's gamma. */

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A chain long enough that opening, reading and closing do not count (0.5 ms), tried a few times: the
+/* A chain long enough that opening, reading and closing do not count (0.5 ms), tried a few times. The
  * smallest count is the one that nothing disturbed. */
 enum { PROBE_ADDS = 1 << 20, PROBE_TRIES = 5 };
 
@@ -141,7 +141,7 @@ static enum ulb_status check_on_chain(struct ulb_cycle_counter *counter, uint64_
     return ULB_OK;
 }
 
-/* A counter that stands still, or that keeps another clock's time, while the core is busiest gives more
+/* A counter may stand still, or keep another clock's time, while the core is busiest. It then gives more
  * instructions a cycle than a core can allocate. */
 static enum ulb_status check_on_wide_loop(struct ulb_cycle_counter *counter, struct ulb_error *err)
 {

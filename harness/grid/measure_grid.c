@@ -93,7 +93,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     return status;
 }
 
-/* The cell as it is verified: a quick run takes of a large matrix so many rows that the edge of its tiles is
+/* The cell as it is verified. Of a large matrix a quick run takes so many rows that the edge of its tiles is
  * there, and the split. */
 static struct ulb_grid_cell verified(const struct ulb_session *session, const struct ulb_grid_cell *cell)
 {
@@ -312,9 +312,8 @@ static void finalise_round(struct ulb_grid *grid, size_t first, size_t cells)
     grid->round_hz[grid->n_rounds++] = ulb_median_of(grid->cell_hz, cells);
 }
 
-/* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
- * cell and the yardstick alike; the yardstick is taken before the first cell, after every cell, and so also
- * after the last. */
+/* Rounds over all cells in an order shuffled for each, so that slow spells of the machine hit every cell and
+ * the yardstick alike. The yardstick is taken before the first cell and after every cell. */
 static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     struct ulb_rng rng = {session->settings.seed};

@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
+/* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once. Then it
  * sleeps, so that an idle team leaves its cores to others. */
 enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301, CLOCK_READINGS = 9, STACK_BYTES = 2 << 20 };
 

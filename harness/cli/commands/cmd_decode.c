@@ -273,8 +273,8 @@ static const json_t *runs_of(const struct ulb_record *record)
     return json_object_get(json_object_get(record->root, "decode"), "runs");
 }
 
-/* The decode section of a record, followed by runs that are there and that it has not measured anew: those of
- * another process, and until it is complete those there were before. */
+/* The decode section of a record, followed by runs that it has not measured again. Those are runs of another
+ * process, and, until the section is complete, those that were there before. */
 static json_t *decode_section(const struct options *o, const struct ulb_record *there,
                               const struct ulb_record *record, bool complete)
 {

@@ -1,5 +1,5 @@
-/* What git says. A repository may be anyone's: only plumbing is asked, which runs nothing that a repository
- * configures (pager, signatures, file system monitor), and missing objects are not fetched. */
+/* What git says. A repository may be anyone's. Only plumbing is called, which runs nothing that a repository
+ * configures (pager, signatures, file system monitor). Missing objects are not fetched. */
 #include "harness/cli/commands/history.h"
 
 #include "common/build_id.h"
