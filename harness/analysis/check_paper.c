@@ -185,7 +185,7 @@ static bool resolve(struct context *at)
 
 static enum ulb_status apply(const struct rule *rule, struct ulb_paper_check *check, struct ulb_error *err)
 {
-    /* The row is looked up anew because rules read other rows through a const pointer. */
+    /* The row is looked up again, because rules read other rows through a const pointer. */
     size_t i = 0;
     while (i < check->n && strcmp(check->rows[i].id, rule->id) != 0)
         i++;

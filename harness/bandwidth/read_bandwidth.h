@@ -25,8 +25,8 @@ struct ulb_best_read {
  */
 void ulb_read_warm_up(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
 
-/* One sample from the ring of arena, led in to, its next bytes shared out equally, fork and join included;
- * bytes/s. No more than ULB_MEMORY_CHUNK for each thread. */
+/* One sample from the ring of arena after a warm-up, in bytes/s. Its next bytes are shared out equally, and
+ * fork and join are included. No more than ULB_MEMORY_CHUNK for each thread. */
 double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena,
                       size_t bytes);
 

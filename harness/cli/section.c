@@ -120,8 +120,8 @@ static bool has_cells(const struct ulb_record *record, const struct ulb_section_
     return json_array_size(json_is_object(value) ? json_object_get(value, "cells") : value) > 0;
 }
 
-/* Where --out says; what was measured of an interrupted run too. A record that was kept from the beginning is
- * there already. */
+/* Writes to --out. Of an interrupted run, too, what was measured is written. A record that was kept from the
+ * beginning is there already. */
 static enum ulb_status write_record(const struct ulb_record *record, bool kept, char *path, size_t bytes,
                                     struct ulb_error *err)
 {

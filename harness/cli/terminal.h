@@ -11,7 +11,7 @@ size_t ulb_terminal_width(FILE *out);
 
 enum ulb_colour_mode { ULB_COLOUR_AUTO, ULB_COLOUR_ALWAYS, ULB_COLOUR_NEVER };
 
-/* Of --color; AUTO, as at the start: on terminals where neither NO_COLOR nor TERM=dumb is set. */
+/* What --color says. AUTO, as at the start: on terminals if neither NO_COLOR nor TERM=dumb is set. */
 void ulb_set_colours(enum ulb_colour_mode mode);
 bool ulb_has_colours(FILE *out);
 

@@ -14,7 +14,7 @@
 enum ulb_status ulb_gamma_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
                                   size_t n, bool look_ups, struct ulb_error *err);
 
-/* Sets the cells' e_bw anew, once the record holds the yardstick that resolves beta. */
+/* Sets the cells' e_bw again, once the record holds the yardstick that resolves beta. */
 enum ulb_status ulb_gamma_resolve(struct ulb_record *record, struct ulb_error *err);
 
 /* gamma of a kernel on a core class, cycles, by the record's cells; NAN where it has none. */

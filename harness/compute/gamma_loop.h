@@ -24,8 +24,8 @@ struct ulb_gamma_loop {
     size_t y_stride;        /* floats from one thread's results to the next: room for those of all turns */
 };
 
-/* Bytes behind weights, more than any kernel prefetches, whose pages are there and that nobody writes. Behind
- * a matrix of a model lie others. A prefetch into a page that is not there walks the page tables each time. A
+/* Bytes behind weights, more than any kernel prefetches, whose pages are there and that nobody writes. In a
+ * model other matrices lie there. A prefetch into a page that is not there walks the page tables each time. A
  * prefetch into another thread's results takes their lines away. Either can be most of a brief call's time
  * (docs/measurements/gamma.md). */
 enum { ULB_GAMMA_ASKED_BEHIND = 16 << 10, ULB_GAMMA_RESULTS_APART = 4096 /* bytes from thread to thread */ };

@@ -17,7 +17,7 @@ enum { PROBE_ADDS = 1 << 20, PROBE_TRIES = 5 };
  * or a counter of another core falls outside. */
 static const double least_cycles_per_add = 0.97, most_cycles_per_add = 1.25;
 
-/* Beside the adds stand the loop's own instructions, two or three for 64 adds. */
+/* The loop's own instructions, two or three for 64 adds, come on top. */
 static const double least_instructions_per_add = 1, most_instructions_per_add = 1.1;
 
 static const struct ulb_counter_backend *const backends[] = {&ulb_counter_papi, &ulb_counter_perf};

@@ -126,8 +126,8 @@ struct ulb_cell_sample {
 void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *session, struct ulb_grid *grid,
                           struct ulb_grid_cell *cell);
 
-/* Seconds of one call, over batch of them on successive copies; cold weights of calls that are not long are
- * led in to (harness/memory/cold_ring.h). */
+/* Seconds of one call, over batch of them on successive copies. Memory is warmed up for cold weights of calls
+ * that are not long (harness/memory/cold_ring.h). */
 double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch);
 
 /* The same of a plain read of as many bytes, by the yardstick's reader. No more than a sample of the

@@ -93,7 +93,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     return status;
 }
 
-/* The cell as it is verified. Of a large matrix a quick run takes so many rows that the edge of its tiles is
+/* The cell as it is verified. A quick run takes so many rows of a large matrix that the edge of its tiles is
  * there, and the split. */
 static struct ulb_grid_cell verified(const struct ulb_session *session, const struct ulb_grid_cell *cell)
 {
@@ -222,7 +222,7 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     ulb_cell_sample_open(&sample, session, grid, cell);
     if (grid->gamma)
         ulb_team_gamma_sample(grid->gamma, cell->kernel_index, &grid->retry);
-    /* An untimed call, where there is no lead-in. */
+    /* An untimed call, if memory is not warmed up. */
     if (cell->per_round > 1 && session->settings.warm)
         ulb_cell_sample_time(&sample, 1);
     for (size_t i = 0; i < cell->per_round; i++) {

@@ -64,7 +64,7 @@ static void name_cell(const struct ulb_grid *grid, const struct ulb_grid_cell *f
                                  first[i].m, first[i].k);
 }
 
-/* Of the kernel whose calibrating cells begin at first. samples has room for one c per round. */
+/* The overlap of the kernel whose calibrating cells begin at first. samples has room for one c per round. */
 static void measure_kernel(struct ulb_grid *grid, const struct ulb_grid_cell *first, double *samples,
                            struct ulb_overlap_cell *cell)
 {

@@ -21,7 +21,7 @@ enum ulb_status ulb_selection_open(struct ulb_selection *selection, const char *
                                    ulb_isa_set isa, struct ulb_error *err);
 void ulb_selection_close(struct ulb_selection *selection);
 
-/* Whether the CPU and the mask allow the kernel, and the filters ask for it. */
+/* Whether the CPU and the mask allow the kernel, and whether the filters choose it. */
 bool ulb_selection_can_run(const struct ulb_selection *selection, ulb_isa_set needs);
 bool ulb_selection_wants(const struct ulb_selection *selection, const struct ulb_kernel *kernel);
 

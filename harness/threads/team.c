@@ -423,7 +423,7 @@ double ulb_retry_noisy(struct ulb_noise_retry *retry, double (*sample)(void *arg
         if (!retry->last_disturbed)
             return value;
         if (slept)
-            continue; /* whatever retry budget is left: caches and clocks begin anew */
+            continue; /* whatever retry budget is left: caches and clocks start over */
         retry->retry_budget_s -= ulb_now() - begin;
         if (tries >= retry->tries || retry->retry_budget_s <= 0) {
             retry->disturbed++;

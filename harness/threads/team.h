@@ -13,8 +13,8 @@
 struct ulb_team;
 
 /* Starts n - 1 threads and pins all n, the caller included. ULB_ENVIRONMENT when a thread cannot be started
- * or a PU cannot be used (the message names it). Where the system lets nobody pin, the team works unpinned:
- * see ulb_team_pin_refused(). */
+ * or a PU cannot be used (the message names it). If the system lets nobody pin, the team works unpinned: see
+ * ulb_team_pin_refused(). */
 enum ulb_status ulb_team_start(struct ulb_team **team, const unsigned *pus, size_t n, struct ulb_error *err);
 
 /* Runs job(arg, thread) on every thread and returns when all are done. */

@@ -227,7 +227,7 @@ static enum ulb_core_type type_of_name(const char *name)
     return ULB_TYPE_UNKNOWN;
 }
 
-/* Where kinds disagree within a core, the faster is believed: SMT siblings share one pipeline. */
+/* If kinds disagree within a core, the faster is believed: SMT siblings share one pipeline. */
 static void read_kind(hwloc_topology_t hw, hwloc_const_bitmap_t pu, struct ulb_core *core)
 {
     int kind = hwloc_cpukinds_get_by_cpuset(hw, pu, 0);

@@ -63,8 +63,8 @@ enum ulb_status ulb_pinned_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t 
                                       struct ulb_error *err);
 enum ulb_status ulb_cpuid_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t allowed,
                                      enum ulb_core_type *types, struct ulb_error *err);
-/* Of PUs whose MIDR_EL1 says so: the fastest kind of core present is the performance one, then efficiency,
- * then low power. All UNKNOWN where there is but one kind, or one that is not known. */
+/* Core types by MIDR_EL1: the fastest kind of core present is the performance one, then efficiency, then low
+ * power. All UNKNOWN where there is but one kind, or one that is not known. */
 void ulb_midr_core_types(const struct ulb_cpu_signature *cpus, size_t n, enum ulb_core_type *types);
 enum ulb_core_type ulb_intel_core_type(uint32_t leaf7_edx, uint32_t leaf1a_eax);
 enum ulb_core_type ulb_amd_core_type(uint32_t leaf26_eax, uint32_t leaf26_ebx);

@@ -113,7 +113,7 @@ static void point_at_buffers(const struct ulb_test_case *test_case, struct buffe
     ulb_activations_give(&b->tokens, &b->gemm);
 }
 
-/* All but the tokens' content, at the beginnings; rows of tokens are as tight as the kernel may ask for. */
+/* All but the tokens' content, at the beginnings. Rows of tokens are as tight as the kernel may require. */
 static struct buffers *fill_buffers(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                     size_t n)
 {
@@ -209,7 +209,7 @@ static bool next_piece(void *arg, size_t *m0, size_t *m1)
     return true;
 }
 
-/* The same, one token, for a kernel that may ask for the pieces itself; one: its rows. */
+/* The same, one token, for a kernel that takes the pieces itself by more(). one: its rows. */
 static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b, const float *one)
 {
     struct pieces pieces = {{kernel->mr + b->gemm.k}, b->gemm.m, kernel->mr};

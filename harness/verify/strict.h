@@ -15,7 +15,7 @@
 const char *ulb_strict_check(const struct ulb_kernel *kernel, const struct ulb_test_case *test_case,
                              size_t tokens, volatile size_t *counter);
 
-/* Of the address of a SIGSEGV during a check: "touches memory behind its weights"; false where it lies near
+/* What the address of a SIGSEGV during a check says: "touches memory behind its weights". false: it lies near
  * no buffer. For signal handlers. */
 bool ulb_strict_place(const void *address, char *text, size_t bytes);
 

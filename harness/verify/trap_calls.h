@@ -8,8 +8,8 @@
  * that tries. false: the system allows no such filter. */
 bool ulb_trap_calls(void);
 
-/* Of the system call that raised it (si_syscall): "starts a thread or a process", "moves a thread to other
- * CPUs". */
+/* What the system call that raised it (si_syscall) does: "starts a thread or a process", "moves a thread to
+ * other CPUs". */
 const char *ulb_trapped_call(int call);
 
 #endif

@@ -193,7 +193,7 @@ static void find_range(struct roofline *figure, const struct ulb_canvas *canvas)
     ulb_extent_close(&figure->extent);
 }
 
-/* Where the points of one kernel stand: right of beta, column number so-and-so, since at beta itself the
+/* Where the points of one kernel stand: right of beta, in a column of the kernel's own. At beta itself the
  * kernels would hide each other. */
 static double point_place(const struct roofline *figure, size_t column)
 {

@@ -67,7 +67,7 @@ static enum ulb_status verify_kernel(const struct ulb_session *session, const st
     return status;
 }
 
-/* Where nothing is named, every kernel but the scalar ones, which are the reference. */
+/* If nothing is named: every kernel but the scalar ones, which are the reference. */
 static bool wants(const struct ulb_session *session, const struct ulb_kernel *kernel)
 {
     bool named = session->settings.formats || session->settings.kernels;

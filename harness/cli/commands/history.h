@@ -19,7 +19,7 @@ struct ulb_history_request {
     struct ulb_error *err;
 };
 
-/* Levels and changes of the series that the request asks for. Prints them
+/* Levels and changes of the series that the request names. Prints them
  * and draws their figures into request->out unless it is NULL. */
 enum ulb_status ulb_show_trend(const struct ulb_history_request *request, struct ulb_history *history,
                                struct ulb_error *err);

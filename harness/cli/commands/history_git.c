@@ -122,7 +122,7 @@ enum ulb_status ulb_git_between(const char *repository, const char *good, const 
     const char *const how_many[] = {"rev-list", "--count", range, "--", NULL};
     const char *const middle[] = {"rev-list", "--bisect", range, "--", NULL};
     enum ulb_status status = ask_git(repository, how_many, count, sizeof count, err);
-    /* Where the clone ends before the good commit, the count is of what is there. */
+    /* If the clone ends before the good commit, the count is of what is there. */
     if (status == ULB_OK && is_shallow(repository))
         status = ask_git(repository, ancestor, next, 64, err);
     if (status != ULB_OK)
