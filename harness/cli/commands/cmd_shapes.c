@@ -365,8 +365,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option argp_options[] = {
         {"separate", OPTION_SEPARATE, NULL, 0,
-         "q, k, v, gate and up by themselves where the model's files hold them so", 0},
-        {"context", OPTION_CONTEXT, "N", 0, "positions that the keys and values are of (default: 4096)", 0},
+         "q, k, v, gate and up as separate matrices if the model's files store them so", 0},
+        {"context", OPTION_CONTEXT, "N", 0, "positions in the KV cache (default: 4096)", 0},
         {"csv", OPTION_CSV, NULL, 0, "print comma-separated values, a line for each kind of layer", 0},
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {0},
