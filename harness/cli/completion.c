@@ -198,8 +198,8 @@ static void complete_option(const struct argp *parser, const char *begun)
 
 /* ---- arguments ---- */
 
-/* The usage of the argument at a place in one line of a usage text; "" when the words before it are those of
- * another line, or there is none. What ends in "..." stands for all that follow. */
+/* The usage of the argument at a place in one line of a usage text. It is "" if the words before it are those
+ * of another line, or there is none. What ends in "..." stands for all that follow. */
 static void usage_at(const char *usage, size_t length, char **before, int place, char *out, size_t bytes)
 {
     const char *end = usage + length, *at = usage;

@@ -39,8 +39,8 @@ bool ulb_visit_options(const struct argp *parser, ulb_option_visitor *visitor, v
 /* Lower case, in place: formats are written TQ2_0 and Q4_K elsewhere. Returns text. */
 char *ulb_lower(char *text);
 
-/* The kernels that an option names: text, or, where that is exactly a kernel's name in an earlier version,
- * its present name, which a note on stderr says and which stands until the next call. */
+/* The kernels that an option names: text as it is, or the present name if text is exactly a kernel's name in
+ * an earlier version. A note on stderr says the present name. The result stands until the next call. */
 const char *ulb_current_kernels(const char *text);
 
 #endif

@@ -96,8 +96,8 @@ static enum ulb_status refuse_word(const struct argp *parser, const char *word, 
                     command);
 }
 
-/* argp prints its own messages; they are turned off so that an error is one line in the suite's form. --help,
- * --usage and --version are handled here for the same reason: argp would exit. */
+/* argp prints its own messages. They are turned off so that an error is one line in the suite's form. --help,
+ * --usage and --version are handled here, since argp would exit. */
 enum ulb_status ulb_parse_arguments(const struct argp *own, int argc, char **argv, void *input, bool *done,
                                     struct ulb_error *err)
 {

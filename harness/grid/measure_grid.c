@@ -96,7 +96,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     return status;
 }
 
-/* The cell as it is verified: a quick run takes of a large matrix so many rows that the edge of its tiles is
+/* The cell as it is verified. A quick run takes so many rows of a large matrix that the edge of its tiles is
  * there, and the split. */
 static struct ulb_grid_cell verified(const struct ulb_session *session, const struct ulb_grid_cell *cell)
 {
@@ -225,7 +225,7 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     ulb_cell_sample_open(&sample, session, grid, cell);
     if (grid->gamma)
         ulb_team_gamma_sample(grid->gamma, cell->kernel_index, &grid->retry);
-    /* An untimed call, where there is no lead-in. */
+    /* An untimed call, if memory is not warmed up. */
     if (cell->per_round > 1 && session->settings.warm)
         ulb_cell_sample_time(&sample, 1);
     for (size_t i = 0; i < cell->per_round; i++) {
@@ -320,9 +320,8 @@ static void finalise_round(struct ulb_grid *grid, size_t first, size_t cells)
     grid->round_hz[grid->n_rounds++] = ulb_median_of(grid->cell_hz, cells);
 }
 
-/* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
- * cell and the yardstick alike; the yardstick is taken before the first cell, after every cell, and so also
- * after the last. */
+/* Rounds over all cells in an order shuffled for each, so that slow spells of the machine hit every cell and
+ * the yardstick alike. The yardstick is taken before the first cell and after every cell. */
 static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     struct ulb_rng rng = {session->settings.seed};

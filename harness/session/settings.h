@@ -24,7 +24,7 @@ enum ulb_stage {
 };
 
 /* Given to the caller while a measurement goes on: stage, the share of it that is done (0..1), and the most
- * that memory gave so far, GB/s; 0: not known yet. */
+ * that memory gave so far, in GB/s. 0: not known yet. */
 typedef void ulb_progress_fn(void *context, const char *stage, double done, double gbps);
 
 struct ulb_decode_settings; /* harness/decode/measure_decode.h */
