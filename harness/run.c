@@ -145,7 +145,7 @@ static enum ulb_status check_strangers(const struct ulb_session *session, struct
     return status;
 }
 
-/* Of what there is, after an interruption too. */
+/* Summarises what there is, after an interruption too. */
 static enum ulb_status summarise(struct ulb_record *record, struct ulb_error *err)
 {
     json_t *summary;

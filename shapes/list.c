@@ -1,6 +1,8 @@
 /* Models by name or file, one or a comma list. */
 #include "shapes/load.h"
 
+#include "common/suggest.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,17 +50,13 @@ enum ulb_status ulb_model_load(const char *name, struct ulb_model *model, struct
         return ulb_model_load_file(name, model, err);
     if (is_remote(name))
         return refuse_remote(name, err);
-    const char *near = strchr(name, '/') ? NULL : ulb_model_suggest(name);
-    if (near)
-        return ulb_fail(
-            err, ULB_BAD_INPUT,
-            "unknown model '%.150s'; did you mean '%s'? See 'ulb-bench list models', or give a file", name,
-            near);
-    if (strchr(name, '/') || strchr(name, '.'))
+    struct ulb_suggestion suggestion = ulb_suggest(name, strlen(name));
+    for (size_t i = 0; i < ulb_model_count && !strchr(name, '/'); i++)
+        ulb_suggest_name(&suggestion, ulb_models[i].name);
+    if (!ulb_suggested(&suggestion) && strpbrk(name, "/."))
         return ulb_model_load_file(name, model, err);
-    return ulb_fail(err, ULB_BAD_INPUT,
-                    "unknown model '%.200s'; see 'ulb-bench list models', or give a model's file or folder",
-                    name);
+    return ulb_refuse_unknown(&suggestion, "unknown model",
+                              "see 'ulb-bench list models', or give a model's file or folder", err);
 }
 
 static enum ulb_status add(struct ulb_model_list *list, const char *name, struct ulb_error *err)

@@ -160,9 +160,6 @@ extern const size_t ulb_model_count;
 /* By name or alias in any case and with any separators; NULL when unknown. */
 const struct ulb_model *ulb_model_find(const char *name);
 
-/* The name that is spelled most alike; NULL when none is near. */
-const char *ulb_model_suggest(const char *name);
-
 /* A model of the catalogue or, when no name fits, of a file: a config.json of Hugging Face or a folder with
  * one, or a GGUF file. ULB_BAD_INPUT when there is none, and when a file leaves out what nothing gives or
  * contradicts itself. To be freed with ulb_model_free(). */

@@ -55,38 +55,3 @@ const struct ulb_model *ulb_model_find(const char *name)
     }
     return model;
 }
-
-/* Edits that make one text the other (Levenshtein). */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[NAME_BYTES], n = strlen(b);
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < n; j++) {
-            size_t change = diagonal + (a[i] != b[j]), least = row[j] < row[j + 1] ? row[j] : row[j + 1];
-            diagonal = row[j + 1];
-            row[j + 1] = change < least + 1 ? change : least + 1;
-        }
-    }
-    return row[n];
-}
-
-const char *ulb_model_suggest(const char *name)
-{
-    char wanted[NAME_BYTES], known[NAME_BYTES];
-    const char *best = NULL;
-    normalise(name, wanted);
-    size_t least = strlen(wanted) / 3 + 1;
-    for (size_t i = 0; i < ulb_model_count; i++) {
-        normalise(ulb_models[i].name, known);
-        size_t edits = distance(wanted, known);
-        if (edits < least) {
-            least = edits;
-            best = ulb_models[i].name;
-        }
-    }
-    return best;
-}

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Is this branch slower than the one it goes into? Builds both, counts and measures both on this machine, compares.
-# usage: docs/ci/pre-merge.sh [BASE] [OPTION-OF-ULB-BENCH...]     e.g. pre-merge.sh origin/main --formats int2,int1
-# OUT (default build/pre-merge) gets the builds, the records and summary.md. Exit: 0 no, 1 yes, 2 usage, 3 not
+# Is this branch slower than the one it goes into? Builds both, counts both, measures both in turn on this machine.
+# usage: docs/ci/pre-merge.sh [BASE] [OPTION-OF-GEMV...]     e.g. pre-merge.sh origin/main --formats int2,int1
+# OUT (default build/pre-merge) gets the builds, the counts and summary.md. Exit: 0 no, 1 yes, 2 usage, 3 not
 # measurable or not comparable, 4 cannot tell.
 #
 # The noise floor, in five lines:
-# 1. What is compared is efficiency, the share of what this machine can read at that moment, not time: most noise cancels.
-# 2. Each record holds how much its own figures differ when nothing has changed (A/A); a change counts from twice that on,
-#    and from 5 % on at least. A machine so noisy that a slowdown by 50 % could pass unseen ends with exit code 4.
-# 3. What looks slower is run again by itself before it is called slower (--confirm).
+# 1. The builds are measured in turn, half a second each, so that both see the same machine; three sessions or more
+#    start both anew, since where code and buffers come to lie is luck.
+# 2. A kernel counts from 5 % on and from three errors of its median. A kernel that could have become 10 % slower unseen
+#    is measured longer, for MINUTES (default 10) in all; then the exit code is 4.
+# 3. What looks slower is measured in five sessions before it is called slower.
 # 4. Instruction counts have no noise: there 1 % counts, on any machine. A kernel can be slower with the same count, and
-# 5. the other way round: a count that grew is a question, an efficiency that fell twice is an answer.
+# 5. the other way round: a count that grew is a question, a time that grew in turn is an answer.
 set -euo pipefail
 cd "$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)"
 base=$(git merge-base HEAD "${1:-origin/main}") || { echo "usage: $0 [BASE] [OPTION...]: no such base" >&2; exit 2; }
@@ -60,7 +61,10 @@ if record base counts --count "${rows[@]}" && record new counts --count "${rows[
 else
     printf '## Instructions\n\nNot counted: neither perf nor valgrind.\n\n' >>"$out/summary.md"
 fi
-record base times --quick "${options[@]}" && record new times --quick "${options[@]}" || exit 3
-compare "Efficiency" times --confirm || { code=$?; ((result == 1)) || result=$code; }
+code=0
+"$out/new/build/ulb-bench" compare --beside "$out/base/build/ulb-bench" "$out/new/build/ulb-bench" \
+    --max-minutes "${MINUTES:-10}" --markdown -- "${options[@]}" >"$out/times.md" || code=$?
+printf '## Times\n\n%s\n\n' "$(cat "$out/times.md")" >>"$out/summary.md"
+((code == 0 || result == 1)) || result=$code
 cat "$out/summary.md"
 exit $result

@@ -1,5 +1,5 @@
-/* Which model gives which published figure. Inputs have rules too: they show that the platform files carry
- * the published figures, so that nothing was tuned to make the derived ones fit. */
+/* Which model gives which published figure. Inputs have rules too. They show that the platform files carry
+ * the published figures: nothing was tuned to make the derived ones fit. */
 #include "harness/analysis/check_paper.h"
 
 #include "common/units.h"
@@ -101,8 +101,8 @@ static void narrow(const struct context *at, double x, double *lo, double *hi)
     *hi = row ? fmin(*hi, ulb_amdahl_alpha(row->hi, x)) : NAN;
 }
 
-/* The middle of the alphas that are printed as the published one and meet both bounds of the model; the
- * published alpha itself when there is none, so that the bounds show how far they are off. */
+/* The middle of the alphas that are printed as the published one and meet both bounds of the model. If there
+ * is none, the published alpha itself, so that the bounds show how far they are off. */
 static double alpha(const struct context *at)
 {
     char id[32];
@@ -185,7 +185,7 @@ static bool resolve(struct context *at)
 
 static enum ulb_status apply(const struct rule *rule, struct ulb_paper_check *check, struct ulb_error *err)
 {
-    /* The row is looked up anew because rules read other rows through a const pointer. */
+    /* The row is looked up again, because rules read other rows through a const pointer. */
     size_t i = 0;
     while (i < check->n && strcmp(check->rows[i].id, rule->id) != 0)
         i++;

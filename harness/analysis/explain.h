@@ -1,5 +1,5 @@
-/* Why a kernel's gamma is what it is, and where that matters: its instruction mix, the lower limit that each
- * known core's ports set to it, what was measured here, and where memory takes over on every platform. */
+/* Why a kernel's gamma is what it is, and where that matters. Stated are its instruction mix, the lower limit
+ * by each known core's ports, and what was measured here. Also where memory takes over on every platform. */
 #ifndef ULB_HARNESS_ANALYSIS_EXPLAIN_H
 #define ULB_HARNESS_ANALYSIS_EXPLAIN_H
 
@@ -17,9 +17,9 @@ struct ulb_explain {
     ulb_isa_set masked;              /* not to be used */
 };
 
-/* One object: kernel, mix, "bounds" by core, "tile" with mix and bounds of the tokens that the kernel takes
- * at once (null where that is one), "measured" by class, "turning_points" by platform and class. What could
- * not be had is null with its reason. The caller frees *out whatever the status. */
+/* One object: kernel, mix, "bounds" by core, "tile", "measured" by class, "turning_points" by platform and
+ * class. "tile" has mix and bounds of the tokens that the kernel takes at once; null for one. What could not
+ * be had is null with its reason. The caller frees *out whatever the status. */
 enum ulb_status ulb_explain_kernel(const struct ulb_explain *explain, const struct ulb_kernel *kernel,
                                    json_t **out, struct ulb_error *err);
 

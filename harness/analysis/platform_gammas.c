@@ -48,8 +48,8 @@ static const struct ulb_kernel *kernel_named(const char *wanted)
     return NULL;
 }
 
-/* The first (the encodings of one sequence cost the same) or the lowest gamma of a class among kernels of one
- * kind, of one kernel alone where only names it; NAN when there is none. */
+/* The first or the lowest gamma of a class among kernels of one kind; NAN if there is none. The encodings of
+ * one sequence cost the same. If only names a kernel, of that one alone. */
 static double find_gamma(const struct ulb_gamma_cell *cells, size_t n, const char *class_name, bool paper,
                          const struct ulb_kernel *only, const struct ulb_kernel **found)
 {
@@ -126,8 +126,8 @@ static bool is_kernel_of(const struct ulb_kernel *kernel, const struct ulb_platf
 }
 
 /* The lowest bound that a core sets to a 256-bit kernel of a sequence (or to one kernel) that it can run.
- * Kernels with dot products come first: they are what the paper's sequences are, others stand in for them
- * where the core has no such instruction. NAN with the reason. */
+ * Kernels with dot products come first, since the paper's sequences have them. Others stand in for them if
+ * the core has no such instruction. NAN with the reason. */
 static double sequence_bound(const struct ulb_core *core, const struct ulb_platform_gamma *gamma,
                              const struct ulb_kernel *only, struct ulb_gamma_origin *origin)
 {

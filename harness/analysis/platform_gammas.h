@@ -1,5 +1,6 @@
-/* Gammas of a described platform from other sources than its file: the port bounds of its real cores, and for
- * a 1-bit kernel that nobody measured there the paper's gamma times a ratio that was measured here. */
+/* Gammas of a described platform from other sources than its file. One source is the port bounds of its real
+ * cores. For a 1-bit kernel that nobody measured there it is the paper's gamma times a ratio that was
+ * measured here. */
 #ifndef ULB_HARNESS_ANALYSIS_PLATFORM_GAMMAS_H
 #define ULB_HARNESS_ANALYSIS_PLATFORM_GAMMAS_H
 

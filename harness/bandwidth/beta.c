@@ -218,8 +218,8 @@ static enum ulb_status measure_nodes(struct ulb_session *session, struct ulb_err
     return status;
 }
 
-/* How far the L2 that some cores share feeds them: one core of it, two ... all, with the reader that won for
- * the whole set. A cluster is named by the PUs that are taken, one of each core. */
+/* How far the L2 that some cores share feeds one core of it, two ... all, with the reader that won for the
+ * whole set. A cluster is named by the PUs that are taken, one of each core. */
 static enum ulb_status measure_cluster(struct ulb_session *session, const struct ulb_core_class *cls,
                                        const struct ulb_pu_list *cluster, unsigned *pus,
                                        struct ulb_error *err)

@@ -12,11 +12,11 @@ struct ulb_idle_penalty {
     double lost;         /* seconds that the first half takes longer than it would awake */
 };
 
-/* Of pieces of so many bytes, which took seconds[] one after the other; pieces: at least 4. */
+/* The penalty of pieces of so many bytes, which took seconds[] one after the other. pieces: at least 4. */
 struct ulb_idle_penalty ulb_idle_penalty_of(const double *seconds, size_t pieces, double bytes);
 
-/* Measures it with the session's team and yardstick, after a rest of 200 us, and puts it into the record's
- * section beta as "wake"; the reason where the ring is too small or the CPU is an emulator's. */
+/* Measures it with the session's team and yardstick, after a rest of 200 us. Puts it into the record's
+ * section beta as "wake". Puts the reason there if the ring is too small or the CPU is an emulator's. */
 enum ulb_status ulb_idle_penalty_measure(struct ulb_session *session, struct ulb_error *err);
 
 #endif

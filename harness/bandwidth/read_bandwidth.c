@@ -234,7 +234,7 @@ enum ulb_status ulb_best_of_cache(const struct ulb_read_plan *plan, struct ulb_t
     return ulb_check_interrupted(err);
 }
 
-/* What reader reads of arena as a multiple of what best reads of the ring, turn and turn about: two mappings
+/* What reader reads of arena as a multiple of what best reads of the ring. They take turns: two mappings
  * measured one after the other would compare two spells of the machine. The lower quartile, so that noise
  * alone does not win. */
 double ulb_read_duel(const struct ulb_read_plan *plan, struct ulb_team *team, const struct ulb_reader *reader,

@@ -25,8 +25,8 @@ struct ulb_best_read {
  */
 void ulb_read_warm_up(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena);
 
-/* One sample from the ring of arena, led in to, its next bytes shared out equally, fork and join included;
- * bytes/s. No more than ULB_MEMORY_CHUNK for each thread. */
+/* One sample from the ring of arena after a warm-up, in bytes/s. Its next bytes are shared out equally, and
+ * fork and join are included. No more than ULB_MEMORY_CHUNK for each thread. */
 double ulb_read_bytes(struct ulb_team *team, const struct ulb_reader *reader, struct ulb_arena *arena,
                       size_t bytes);
 
@@ -55,7 +55,7 @@ enum ulb_status ulb_best_of_memory(const struct ulb_read_plan *plan, struct ulb_
 enum ulb_status ulb_best_of_cache(const struct ulb_read_plan *plan, struct ulb_team *team, char *data,
                                   size_t bytes, struct ulb_best_read *best, struct ulb_error *err);
 
-/* What reader reads of arena as a multiple of what best reads of the ring, turn and turn about: two mappings
+/* What reader reads of arena as a multiple of what best reads of the ring. They take turns: two mappings
  * measured one after the other would compare two spells of the machine. The lower quartile, so that noise
  * alone does not win. */
 double ulb_read_duel(const struct ulb_read_plan *plan, struct ulb_team *team, const struct ulb_reader *reader,

@@ -27,13 +27,13 @@ const struct ulb_command *ulb_find_command(const char *name);
 struct json_t;
 enum ulb_status ulb_print_json(struct json_t *document, struct ulb_error *err);
 
-/* Runs argp with the suite's conventions: a wrong option or a surplus argument is ULB_BAD_INPUT (exit 2),
+/* Runs argp with the suite's conventions. A wrong option or a surplus argument is ULB_BAD_INPUT (exit 2).
  * --help and --version print on stdout and set *done. */
 struct argp;
 enum ulb_status ulb_parse_arguments(const struct argp *parser, int argc, char **argv, void *input, bool *done,
                                     struct ulb_error *err);
 
-/* While reader is not NULL, ulb_parse_arguments shows it the parser instead of running it, and sets *done: a
+/* While reader is not NULL, ulb_parse_arguments shows it the parser instead of running it, and sets *done. A
  * command that is run then tells its options and does nothing. */
 void ulb_read_parser(void (*reader)(const struct argp *parser, void *context), void *context);
 
@@ -43,15 +43,15 @@ enum ulb_status ulb_list_rows(const char *what, struct json_t *rows, struct ulb_
 /* ULB_BAD_INPUT when a file's name cannot stand in JSON or XML. */
 enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err);
 
-/* Makes the folder that a command writes to, before it does anything else: ULB_ENVIRONMENT when it cannot be
- * made or written in; option is the one that names another. */
+/* Makes the folder that a command writes to, before it does anything else. ULB_ENVIRONMENT: it cannot be made
+ * or written in; option names the option that chooses another. */
 enum ulb_status ulb_make_folder(const char *folder, const char *option, struct ulb_error *err);
 
 /* Where records, figures and the history go by default, in the current directory. */
 #define ULB_RESULTS_FOLDER "ulb-results"
 #define ULB_HISTORY_FILE   ULB_RESULTS_FOLDER "/history.db"
 
-/* The history without --db: ULB_HISTORY_FILE; where there is none, the one that earlier versions kept in
+/* The history without --db: ULB_HISTORY_FILE. If there is none, the one that earlier versions kept in
  * results/, with a note on standard error how to move it. */
 const char *ulb_default_history(void);
 

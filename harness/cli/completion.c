@@ -39,6 +39,7 @@ static const struct type {
     {.name = "SECTION", .choices = ULB_EXPORT_SECTIONS},
     {.name = "SET", .choices = "P,E,LP-E,all"},
     {.name = "FILE", .files = "*"},
+    {.name = "BASE_PROGRAM", .files = "*"},
     {.name = "DIR", .files = "*/"},
     {.name = "LIBRARY", .files = "*.so"},
     {.name = "RECORD", .files = "*.json"},
@@ -150,22 +151,6 @@ static enum ulb_status complete_value(const char *usage, size_t stays, const cha
 
 /* ---- options ---- */
 
-/* The options of a parser and of its children, one after the other: those that --help shows. */
-typedef bool visit(const struct argp_option *option, void *context);
-
-static bool visit_options(const struct argp *parser, visit *visitor, void *context)
-{
-    for (const struct argp_option *o = parser->options; o && (o->name || o->key || o->doc); o++) {
-        if (o->name && !(o->flags & OPTION_HIDDEN) && visitor(o, context))
-            return true;
-    }
-    for (const struct argp_child *child = parser->children; child && child->argp; child++) {
-        if (visit_options(child->argp, visitor, context))
-            return true;
-    }
-    return false;
-}
-
 static bool offer_option(const struct argp_option *option, void *begun)
 {
     char name[WORD_MAX];
@@ -197,7 +182,7 @@ static const struct argp_option *valued_option(const struct argp *parser, const 
 {
     struct wanted wanted = {.word = word};
     if (word[0] == '-')
-        visit_options(parser, is_wanted, &wanted);
+        ulb_visit_options(parser, is_wanted, &wanted);
     return wanted.found && wanted.found->arg ? wanted.found : NULL;
 }
 
@@ -206,15 +191,15 @@ static void complete_option(const struct argp *parser, const char *begun)
     static const struct argp_option common[] = {{"help", 0, NULL, 0, "show the options", 0},
                                                 {"version", 0, NULL, 0, "show the version", 0}};
     printf("\n");
-    visit_options(parser, offer_option, (void *)begun);
+    ulb_visit_options(parser, offer_option, (void *)begun);
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         offer_option(&common[i], (void *)begun);
 }
 
 /* ---- arguments ---- */
 
-/* The usage of the argument at a place in one line of a usage text; "" when the words before it are those of
- * another line, or there is none. What ends in "..." stands for all that follow. */
+/* The usage of the argument at a place in one line of a usage text. It is "" if the words before it are those
+ * of another line, or there is none. What ends in "..." stands for all that follow. */
 static void usage_at(const char *usage, size_t length, char **before, int place, char *out, size_t bytes)
 {
     const char *end = usage + length, *at = usage;

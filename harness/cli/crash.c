@@ -47,7 +47,7 @@ static const char *culprit(void)
     return strcmp(module, own) == 0 ? NULL : module;
 }
 
-/* Whether an allocation fails that anybody may ask for: then a library's crash is want of memory. */
+/* Whether a small allocation fails. A library's crash is then want of memory. */
 static bool memory_is_short(void)
 {
     enum { SOME_BYTES = 16 << 20 };

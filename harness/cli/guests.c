@@ -105,8 +105,8 @@ static struct {
     atomic_bool stop;
 } watchdog;
 
-/* Seconds of the call at work, and those of them since a signal; what passes between two looks beyond twice
- * their distance is the time that the program was stopped. */
+/* Seconds of the call at work, and those of them since a signal. Time between two looks beyond twice their
+ * distance is time that the program was stopped. */
 struct call_age {
     uint64_t call;
     double seconds, after_signal;

@@ -5,14 +5,14 @@
 
 #include "common/status.h"
 
-/* Loads the files of a comma list (kernels/plugin_loader.h); what their constructors print goes to standard
- * error, and an exit() from here on, of them or of a kernel, ends the program with a line that says so and
- * exit code 3. */
+/* Loads the files of a comma list (kernels/plugin_loader.h). What their constructors print goes to standard
+ * error. From here on an exit() of theirs or of a kernel ends the program with a line that says so and exit
+ * code 3. */
 enum ulb_status ulb_guests_load(const char *files, struct ulb_error *err);
 
-/* While kernels run: standard output goes to standard error, so that nothing of theirs is among the results,
- * and somebody watches for calls that take longer than ulb_doing allows (exit code 1), or do not end within
- * two seconds of a signal (130). Both do nothing where no library is loaded. */
+/* While kernels run, standard output goes to standard error, so that nothing of theirs is among the results.
+ * A watcher ends calls that take longer than ulb_doing allows (exit code 1), or that do not end within two
+ * seconds of a signal (130). Both do nothing if no library is loaded. */
 void ulb_guests_begin(void);
 void ulb_guests_end(void);
 

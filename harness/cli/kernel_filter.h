@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* A regular expression of exactly the chosen rows (one flag per row of the table) that these instruction sets
- * can run, to be freed; "" when they can run none, NULL without memory. */
+/* A regular expression of exactly the chosen rows that these instruction sets can run, to be freed. chosen
+ * has one flag per row of the table. "": they can run none. NULL: not enough memory. */
 char *ulb_kernel_filter(const bool *chosen, ulb_isa_set isa);
 
 /* The same of the kernels of a record's cells of one token; name stands for the record in messages.

@@ -4,6 +4,7 @@
 #include "harness/cli/crash.h"
 #include "harness/cli/guests.h"
 #include "harness/cli/stack_limit.h"
+#include "common/suggest.h"
 #include "harness/cli/terminal.h"
 #include "kernels/plugin_loader.h"
 #include "results/record/json_reserve.h"
@@ -46,12 +47,14 @@ static void print_help(void)
 
 static enum ulb_status unknown_command(const char *name, struct ulb_error *err)
 {
-    char known[256] = "";
+    char known[256] = "commands are ";
+    struct ulb_suggestion suggestion = ulb_suggest(name, strlen(name));
     for (size_t i = 0; i < ulb_command_count; i++) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", ulb_commands[i]->name);
+        ulb_suggest_name(&suggestion, ulb_commands[i]->name);
     }
-    return ulb_fail(err, ULB_BAD_INPUT, "unknown command '%s'; commands are %s", name, known);
+    return ulb_refuse_unknown(&suggestion, "unknown command", known, err);
 }
 
 static enum ulb_status dispatch(int argc, char **argv, struct ulb_error *err)

@@ -21,7 +21,8 @@ enum {
     OPTION_WARM,
     OPTION_AA,
     OPTION_SHAPES,
-    OPTION_RESUME
+    OPTION_RESUME,
+    OPTION_TURNS
 };
 
 enum {
@@ -64,23 +65,23 @@ static const struct {
      ROWS | ULB_FOR_DECODE,
      0},
     {{"call-timeout", OPTION_TIMEOUT, "N", 0,
-      "that one call of such a kernel may take (default: 1000 times the scalar kernel's)", 0},
+      "seconds that one call of a library's kernel may take (default: 1000 times the scalar kernel's)", 0},
      ROWS | ULB_FOR_DECODE,
      0},
     {{"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0}, TIMED, 0},
     {{"split", 'S', "static|dynamic|weighted", 0,
-      "rows to threads (default: static; dynamic where cores differ)", 0},
+      "how rows are divided among threads (default: static; dynamic if cores differ)", 0},
      GRID,
      0},
     {{"split", 'S', "static|dynamic|weighted,...", 0,
-      "rows to threads (default: dynamic); several take turns at every token", 0},
+      "how rows are divided among threads (default: dynamic); several take turns at every token", 0},
      ULB_FOR_DECODE,
      0},
     {{"warm", OPTION_WARM, NULL, 0, "weights stay in cache (labelled; the default is cold)", 0},
      GRID,
      ULB_FOR_DECODE},
     {{"aa", OPTION_AA, NULL, 0,
-      "measure the grid twice, set up anew: the A/A noise floor, kept in the record", 0},
+      "measure the grid twice, set up again, for the A/A noise floor that the record keeps", 0},
      GRID,
      ULB_FOR_BETA | ULB_FOR_GAMMA | ULB_FOR_FORMATS},
     {{"isa-mask", OPTION_ISA_MASK, "BIT,...", 0, "instruction sets not to use, e.g. avx512f", 0},
@@ -93,7 +94,7 @@ static const struct {
      TIMED,
      0},
     {{"resume", OPTION_RESUME, "RECORD", 0,
-      "go on with a run that was interrupted or killed, with the options it had", 0},
+      "resume a run that was interrupted or killed, with the options it had", 0},
      GRID,
      0},
     {{"n", 'n', "N,...", 0, "numbers of tokens (default: 2,4,8,16,32,64,128,512; quick: 4,16,64)", 0},
@@ -103,12 +104,16 @@ static const struct {
      ULB_FOR_RUN,
      0},
     {{"out", 'o', "DIR", 0, "write a record there (default: none is written)", 0}, TIMED & ~ULB_FOR_RUN, 0},
+    {{"turns", OPTION_TURNS, NULL, OPTION_HIDDEN, "measure what standard input asks for: compare --beside",
+      0},
+     ULB_FOR_GEMV,
+     0},
     {{"json", 'j', NULL, 0, "one JSON document on standard output", 0}, TIMED | ULB_FOR_VERIFY, 0},
     {{"progress", OPTION_PROGRESS, "auto|on|off", 0,
       "progress on standard error (default: auto, on a terminal)", 0},
      TIMED,
      0},
-    {{"verbose", 'v', NULL, 0, "notes on standard error of what the run was made with", 0}, TIMED, 0},
+    {{"verbose", 'v', NULL, 0, "print what the run is made with on standard error", 0}, TIMED, 0},
 };
 
 /* One split, or for decode several. */
@@ -227,6 +232,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_AA:
         o->settings.aa = true;
+        return 0;
+    case OPTION_TURNS:
+        o->turns = true;
         return 0;
     case 'j':
         o->json = true;

@@ -17,6 +17,7 @@ struct ulb_measure_options {
     const char *resume;   /* the record to go on with; NULL: a new one */
     bool json, verbose;
     bool tables; /* of a whole run: every table beside the first screen */
+    bool turns;  /* another program says which cells come next */
     enum ulb_progress_mode progress;
     struct ulb_error *err; /* where the parser leaves its message */
 };
@@ -44,9 +45,9 @@ enum ulb_status ulb_measure_parse(int argc, char **argv, enum ulb_measuring comm
 /* The options before any is given. */
 void ulb_measure_defaults(struct ulb_measure_options *options, struct ulb_error *err);
 
-/* Of --resume: the options that the record was made with, over which argv is to be parsed again; they point
+/* Of --resume: the options that the record was made with, over which argv is to be parsed again. They point
  * into from, which the caller frees. Libraries of kernels alone must be named again: what a record names is
- * not loaded. ULB_BAD_INPUT when it is no record, or has no journal. */
+ * not loaded. ULB_BAD_INPUT: it is no record, or has no journal. */
 enum ulb_status ulb_measure_restore(struct ulb_measure_options *options, const char *resume,
                                     struct ulb_record *from, struct ulb_error *err);
 
@@ -55,8 +56,8 @@ enum ulb_status ulb_measure_restore(struct ulb_measure_options *options, const c
 enum ulb_status ulb_measure_checkpoint(struct ulb_measure_options *options, const char *word, char *path,
                                        size_t bytes, struct ulb_error *err);
 
-/* After the record was written: a run that is done needs its journal no more, of any other it is said how to
- * go on. */
+/* After the record was written. A run that is done needs its journal no more. Of any other run a note says
+ * how to resume it. */
 void ulb_measure_close_checkpoint(const struct ulb_measure_options *options, const struct ulb_record *record,
                                   enum ulb_status status);
 
@@ -84,6 +85,8 @@ struct ulb_section_command {
     const char *const
         *beside; /* further keys that stand beside it when it is an array; NULL-terminated, or NULL */
     void (*print)(const struct ulb_record *record, FILE *out); /* the table */
+    /* Measures in turn with another program, in the place of all this; NULL: the command cannot. */
+    enum ulb_status (*in_turns)(struct ulb_measure_options *options, struct ulb_error *err);
 };
 
 /* Measures and shows. An interrupted measurement shows what there is and is still ULB_INTERRUPTED. */

@@ -65,6 +65,19 @@ size_t ulb_read_word(const char *text, const char *const *words, size_t n)
     return i;
 }
 
+bool ulb_visit_options(const struct argp *parser, ulb_option_visitor *visitor, void *context)
+{
+    for (const struct argp_option *o = parser->options; o && (o->name || o->key || o->doc); o++) {
+        if (o->name && !(o->flags & OPTION_HIDDEN) && visitor(o, context))
+            return true;
+    }
+    for (const struct argp_child *child = parser->children; child && child->argp; child++) {
+        if (ulb_visit_options(child->argp, visitor, context))
+            return true;
+    }
+    return false;
+}
+
 char *ulb_lower(char *text)
 {
     for (char *at = text; *at; at++)

@@ -31,11 +31,16 @@ bool ulb_read_percent(const char *text, double least, double most, double *share
 /* The place of the text among n words; n when it is none of them. */
 size_t ulb_read_word(const char *text, const char *const *words, size_t n);
 
+/* Visits the options of a parser and of its children, those that --help shows, until a visitor returns true;
+ * whether one did. */
+typedef bool ulb_option_visitor(const struct argp_option *option, void *context);
+bool ulb_visit_options(const struct argp *parser, ulb_option_visitor *visitor, void *context);
+
 /* Lower case, in place: formats are written TQ2_0 and Q4_K elsewhere. Returns text. */
 char *ulb_lower(char *text);
 
-/* The kernels that an option names: text, or, where that is exactly a kernel's name in an earlier version,
- * its present name, which a note on stderr says and which stands until the next call. */
+/* The kernels that an option names: text as it is, or the present name if text is exactly a kernel's name in
+ * an earlier version. A note on stderr says the present name. The result stands until the next call. */
 const char *ulb_current_kernels(const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 #include "harness/cli/cli.h"
 
+#include "common/suggest.h"
 #include "harness/cli/option.h"
 #include "harness/cli/terminal.h"
 #include "harness/session/describe_machine.h"
@@ -72,8 +73,31 @@ static const struct argp_option common_options[] = {
     {0},
 };
 
-/* argp prints its own messages; they are turned off so that an error is one line in the suite's form. --help,
- * --usage and --version are handled here for the same reason: argp would exit. */
+static bool suggest_option(const struct argp_option *option, void *suggestion)
+{
+    ulb_suggest_name(suggestion, option->name);
+    return false;
+}
+
+/* The word that argp could not read: an option that is unknown, lacks its value or takes none. */
+static enum ulb_status refuse_word(const struct argp *parser, const char *word, const char *command,
+                                   struct ulb_error *err)
+{
+    const char *given = strncmp(word, "--", 2) == 0 ? word + 2 : "";
+    size_t length = strcspn(given, "=");
+    struct ulb_suggestion suggestion = ulb_suggest(given, length);
+    ulb_visit_options(parser, suggest_option, &suggestion);
+    const char *name = ulb_suggested(&suggestion);
+    bool known = name && strlen(name) == length && memcmp(name, given, length) == 0;
+    if (name && !known)
+        return ulb_fail(err, ULB_BAD_INPUT, "unknown option '--%.*s'; did you mean '--%s'?", (int)length,
+                        given, name);
+    return ulb_fail(err, ULB_BAD_INPUT, "wrong or incomplete option near '%s'; try '%s --help'", word,
+                    command);
+}
+
+/* argp prints its own messages. They are turned off so that an error is one line in the suite's form. --help,
+ * --usage and --version are handled here, since argp would exit. */
 enum ulb_status ulb_parse_arguments(const struct argp *own, int argc, char **argv, void *input, bool *done,
                                     struct ulb_error *err)
 {
@@ -114,8 +138,7 @@ enum ulb_status ulb_parse_arguments(const struct argp *own, int argc, char **arg
     int at = index > 1 && index <= argc ? index - 1 : 1;
     if (at > 1 && at < argc && argv[at][0] != '-' && argv[at - 1][0] == '-')
         at--; /* what stands behind an option that is not known is not the fault */
-    return ulb_fail(err, ULB_BAD_INPUT, "wrong or incomplete option near '%s'; try '%s --help'",
-                    at < argc ? argv[at] : "the end", argv[0]);
+    return refuse_word(parser, at < argc ? argv[at] : "the end", argv[0], err);
 }
 
 enum ulb_status ulb_need_utf8(const char *name, struct ulb_error *err)

@@ -12,8 +12,8 @@ static const double REDRAW_SECONDS = 0.1;
 
 #define STAGE(name) (1u << ULB_STAGE_##name)
 
-/* Seconds that each part of a whole run takes, in its order, measured on two cores, quick and full, and the
- * stages that have it. */
+/* Seconds that each part of a whole run takes, quick and full, measured on two cores, and the stages that
+ * have it. Parts are in the order of a run. */
 static const struct {
     const char *name;
     double quick, full;

@@ -95,7 +95,7 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
     return status;
 }
 
-/* "cells" is an array in the record; here it becomes an object, so that every output is one, with what
+/* "cells" is an array in the record. Here it becomes an object, so that every output is one. It has what
  * belongs to the cells beside them. */
 static json_t *section_json(const struct ulb_record *record, const struct ulb_section_command *command)
 {
@@ -120,8 +120,8 @@ static bool has_cells(const struct ulb_record *record, const struct ulb_section_
     return json_array_size(json_is_object(value) ? json_object_get(value, "cells") : value) > 0;
 }
 
-/* Where --out says; what was measured of an interrupted run too. A record that was kept from the beginning is
- * there already. */
+/* Writes to --out. Of an interrupted run, too, what was measured is written. A record that was kept from the
+ * beginning is there already. */
 static enum ulb_status write_record(const struct ulb_record *record, bool kept, char *path, size_t bytes,
                                     struct ulb_error *err)
 {
@@ -202,7 +202,8 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
     if (status == ULB_OK && options.resume)
         status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
     if (status == ULB_OK)
-        status = ulb_section_measure(command, &options, err);
+        status =
+            options.turns ? command->in_turns(&options, err) : ulb_section_measure(command, &options, err);
     ulb_record_free(&from);
     return status;
 }

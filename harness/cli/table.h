@@ -1,5 +1,6 @@
-/* Tables for the terminal, by libsmartcols. A table is as wide as the screen at most: columns that may be
- * shortened are, then columns leave from the right, which a line below it says. No value is wrapped. */
+/* Tables for the terminal, by libsmartcols. A table is as wide as the screen at most. Columns that may be
+ * shortened are. Then columns leave from the right, which a line below the table says. No value is wrapped.
+ */
 #ifndef ULB_HARNESS_CLI_TABLE_H
 #define ULB_HARNESS_CLI_TABLE_H
 
@@ -41,9 +42,9 @@ struct ulb_column {
     int decimals;      /* of a real number; negative: as many as it needs, at most six digits */
 };
 
-/* Prints an array of objects in at most ULB_TABLE_COLUMNS columns: numbers to the right, null or absent as
- * "-", lists of strings joined, true and false as yes and no. The last column, where it is of words, may be
- * shortened. */
+/* Prints an array of objects in at most ULB_TABLE_COLUMNS columns. Numbers stand to the right, null or absent
+ * is "-", lists of strings are joined, true and false are yes and no. The last column may be shortened if it
+ * is of words. */
 void ulb_print_table(const json_t *rows, const struct ulb_column *columns, size_t n_columns);
 
 /* The number by this format in out, which it returns; "-" for one that could not be had. */

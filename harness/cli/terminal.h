@@ -11,7 +11,7 @@ size_t ulb_terminal_width(FILE *out);
 
 enum ulb_colour_mode { ULB_COLOUR_AUTO, ULB_COLOUR_ALWAYS, ULB_COLOUR_NEVER };
 
-/* Of --color; AUTO, as at the start: on terminals where neither NO_COLOR nor TERM=dumb is set. */
+/* What --color says. AUTO, as at the start: on terminals if neither NO_COLOR nor TERM=dumb is set. */
 void ulb_set_colours(enum ulb_colour_mode mode);
 bool ulb_has_colours(FILE *out);
 
@@ -24,7 +24,7 @@ const char *ulb_colour_name(enum ulb_colour colour);
  * terminal. In place. */
 void ulb_to_ascii(char *text);
 
-/* Prints text behind head, which is printable already; what does not fit goes on below, between words, under
+/* Prints text behind head, which is printable already. What does not fit goes on below, between words, under
  * the begin of text, 10 columns in at most. A word that is longer than a line is not broken. */
 void ulb_print_wrapped(FILE *out, const char *head, const char *text);
 void ulb_print_wrapped_as(FILE *out, const char *head, const char *format, ...)

@@ -8,16 +8,16 @@
 #include "harness/session/settings.h"
 #include "kernels/kernel.h"
 
-/* beta of each class in bytes/s: what one of its cores reads from the cold ring while all of the team read,
- * mean over its cores, median over some samples. A sample ends when the first thread is done with its part,
- * so that nobody reads alone. NAN for a class without a thread. reader: the yardstick's. ULB_ENVIRONMENT
- * without memory. */
+/* beta of each class in bytes/s: what one of its cores reads from the cold ring while all of the team read.
+ * It is the mean over its cores, and the median over some samples. A sample ends when the first thread is
+ * done with its part, so that nobody reads alone. NAN for a class without a thread. reader: the yardstick's.
+ * ULB_ENVIRONMENT without memory. */
 enum ulb_status ulb_class_beta(const struct ulb_machine *machine, const struct ulb_reader *reader,
                                struct ulb_arena *arena, bool quick, double beta[ULB_MAX_CLASSES],
                                struct ulb_error *err);
 
-/* gamma of one kernel by class with the whole team at work; cycles are NAN where noise left none above zero:
- * rates are beta then. */
+/* gamma of one kernel by class with the whole team at work. Cycles are NAN if noise left none above zero;
+ * rates are then beta. */
 struct ulb_class_gamma {
     double cycles[ULB_MAX_CLASSES], hz[ULB_MAX_CLASSES];
 };

@@ -5,12 +5,15 @@
 
 #include "harness/session/session.h"
 
-/* Adds "formats" to the record, {"rows", "groups", "error_of", "outliers"}: a row for every weight and
- * activation format of the session's kernels, with the errors over weights from a standard normal
- * distribution, those of products of int8 activations with outliers (harness/compute/outlier_error.h), the
- * time of repacking, and of the first class of cores the fastest kernel and the fastest in place, by the
- * record's gamma and beta cells, which come first; groups: error and bits of int8, int4, int3 and int2 by the
- * number of columns that share a scale. */
+/* Adds "formats" to the record, {"rows", "groups", "error_of", "outliers"}. The record's gamma and beta cells
+ * come first.
+ *
+ * rows: one for every weight and activation format of the session's kernels. It has the errors over weights
+ * from a standard normal distribution, and the time of repacking. It has the errors of products of int8
+ * activations with outliers (harness/compute/outlier_error.h). By the record's cells it has the fastest
+ * kernel and the fastest in place, of the first class of cores.
+ *
+ * groups: error and bits of int8, int4, int3 and int2 by the number of columns that share a scale. */
 enum ulb_status ulb_formats_measure(struct ulb_session *session, const struct ulb_kernel *const *kernels,
                                     size_t n, struct ulb_error *err);
 

@@ -16,10 +16,10 @@
 
 enum { SAMPLES_QUICK = 15, SAMPLES_FULL = 50, TRIES_PER_SAMPLE = 24, RUNS_PER_SAMPLE = 3 };
 
-/* Sets of loops that samples are taken from in turn. Where weights, activations and results happen to lie
- * changes what L1 does with them: int4 on Zen 5 varied by 9 % from run to run, with samples of one place all
- * alike, and by 5 % with five places. Stack and results move from sample to sample as well: see
- * ulb_gamma_loop_run. */
+/* Sets of loops that samples are taken from in turn. The addresses of weights, activations and results change
+ * what L1 does with them. Samples of one place are all alike, and differ from run to run
+ * (docs/measurements/gamma.md). Stack and results move from sample to sample as well: see ulb_gamma_loop_run.
+ */
 enum { PLACES = 5 };
 
 /* Seconds that a class's gammas may wait for its core to be alone. */

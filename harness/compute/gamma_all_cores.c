@@ -28,8 +28,7 @@ struct ulb_team_gamma {
 };
 
 /* Each thread clocks its own run: cycles by the frequency of its own core before and after. A whole run
- * before it is not timed: one call after cold weights left kernels of 512 bits at up to 1.4 of their gamma
- * (Zen 5). */
+ * before it is not timed, since a call right after cold weights is slower (docs/measurements/gamma.md). */
 static void timed_part(void *arg, size_t thread)
 {
     struct ulb_team_gamma *gamma = arg;

@@ -1,9 +1,9 @@
 /* gamma with the whole team at work: what the prediction of a team's GEMV needs.
  *
  * The gamma of one core alone is the kernel's own. When all cores of a set run the same loop, shared parts of
- * the machine (SMT siblings that a hypervisor shows as cores; a lower clock is seen by cycles already) make
- * it larger, just as beta is smaller when all read. A sample is taken right before each cell's, with the same
- * retry budget for neighbours: what they leave of the cores is in both. */
+ * the machine make it larger, just as beta is smaller when all read. Such parts are SMT siblings that a
+ * hypervisor shows as cores. A lower clock is none: cycles see it already. A sample is taken right before
+ * each cell's, with the same retry budget for neighbours. What they leave of the cores is in both. */
 #ifndef ULB_HARNESS_COMPUTE_GAMMA_ALL_CORES_H
 #define ULB_HARNESS_COMPUTE_GAMMA_ALL_CORES_H
 

@@ -33,8 +33,8 @@ static bool has_scales_along(const struct ulb_kernel *kernel)
     return kernel->layout->format->group || kernel->layout->format->block;
 }
 
-/* Columns that K of both sizes is a multiple of, so that neither holds padding, nor, where steps are short,
- * some that do not fill a visit of 16-bit sums (kernels/x86/simd/dot.h). */
+/* Columns that K of both sizes is a multiple of, so that neither holds padding. If steps are short, they also
+ * fill whole chunks of 16-bit sums (kernels/x86/simd/dot.h). */
 static size_t k_grain(const struct ulb_kernel *kernel)
 {
     const struct ulb_layout *layout = kernel->layout;

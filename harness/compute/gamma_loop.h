@@ -1,10 +1,11 @@
 /* The loops that gamma is measured by: one kernel, weights in L1, at two sizes. The sizes are two lengths of
- * K for one tile of rows, so that call and tile overhead cancel; for a kernel that builds tables from the
- * activations two numbers of rows, so that the tables, which all rows of a real matrix share, cancel too.
+ * K for one tile of rows, so that call and tile overhead cancel. For a kernel that builds tables from the
+ * activations they are two numbers of rows. All rows of a real matrix share the tables, so that these cancel
+ * too.
  *
- * Where the shortest K of a kernel is long, twice that may not fit into L1. Then gamma is of the brief size
- * alone, less what a call without rows takes, less what the end of a tile takes: two tiles of half the length
- * against one of the whole, as many bytes from the same cache. */
+ * If the shortest K of a kernel is long, twice that may not fit into L1. Then gamma is of the brief size
+ * alone. Subtracted are what a call without rows takes, and what the end of a tile takes. The end is two
+ * tiles of half the length against one of the whole, as many bytes from the same cache. */
 #ifndef ULB_HARNESS_COMPUTE_GAMMA_LOOP_H
 #define ULB_HARNESS_COMPUTE_GAMMA_LOOP_H
 
@@ -23,12 +24,10 @@ struct ulb_gamma_loop {
     size_t y_stride;        /* floats from one thread's results to the next: room for those of all turns */
 };
 
-/* Bytes behind weights, more than any kernel prefetches, whose pages are there and that nobody writes. Behind
- * a matrix of a model lie others. A prefetch into a page that is not there walks the page tables each time:
- * on Zen 5 that took four fifths of the time of 12 KiB of weights (int4 for 4 tokens at 512 bits: 1050 cycles
- * for 196), in the brief size, so that gamma was negative. One into another thread's results takes their
- * lines away: there gamma of two cores at work was 0.17 for 0.27 (int2 at 512 bits) or 0.83 for 0.54 (TL2).
- */
+/* Bytes behind weights, more than any kernel prefetches, whose pages are there and that nobody writes. In a
+ * model other matrices lie there. A prefetch into a page that is not there walks the page tables each time. A
+ * prefetch into another thread's results takes their lines away. Either can be most of a brief call's time
+ * (docs/measurements/gamma.md). */
 enum { ULB_GAMMA_ASKED_BEHIND = 16 << 10, ULB_GAMMA_RESULTS_APART = 4096 /* bytes from thread to thread */ };
 
 enum { ULB_GAMMA_BRIEF, ULB_GAMMA_FULL, ULB_GAMMA_NO_TILE, ULB_GAMMA_TWO_TILES, ULB_GAMMA_LOOPS };
@@ -39,8 +38,8 @@ struct ulb_gamma_sizes {
     double steps; /* of 32 weights between the brief and the full size */
 };
 
-/* Makes the loops, checks the kernel against its scalar reference on them (ULB_FINDING when it differs) and
- * sets the calls so that a run lasts some 40 us. threads: how many will run the loops at the same time. */
+/* Makes the loops and checks the kernel against its scalar reference on them; ULB_FINDING: it differs. Sets
+ * the calls so that a run lasts some 40 us. threads: how many will run the loops at the same time. */
 enum ulb_status ulb_gamma_sizes_open(struct ulb_gamma_sizes *sizes, const struct ulb_kernel *kernel,
                                      size_t l1_bytes, size_t threads, uint64_t seed, struct ulb_error *err);
 /* The brief and the full size alone, for what no cache changes. */
@@ -59,11 +58,8 @@ void ulb_gamma_sizes_close(struct ulb_gamma_sizes *sizes);
 double ulb_gamma_of_sizes(const struct ulb_gamma_sizes *sizes, const double cycles[ULB_GAMMA_LOOPS]);
 
 /* One timed run's work, for one thread: calls of the kernel or of the look-up. Each turn has its results, and
- * the kernel's stack, at other places of a page: a core may settle in a slower way of running brief calls for
- * as long as nothing moves. int8 at 512 bits on Zen 5, 6 KiB of weights: 176 cycles a call or, on the stacks
- * of one thread of ten, 185 to 205, on another of the same process 176; of 30 KiB 401 or 407. Of samples at
- * one place gamma was 0.26 to 0.30 in 40 runs, up to 11 % below what the core's loads allow; so it is 0.288
- * to 0.296. */
+ * the kernel's stack, at other places of a page. A core may settle in a slower way of running brief calls for
+ * as long as nothing moves (docs/measurements/gamma.md). */
 void ulb_gamma_loop_run(const struct ulb_gamma_loop *loop, size_t thread, size_t turn);
 
 /* One call, which brings weights and activations back into L1 after other work. */

@@ -1,5 +1,5 @@
-/* Instructions of each kernel per step of 32 weights: a figure that no clock and no neighbour changes. As for
- * gamma it is the difference of two sizes, so that call and loop entry cancel; the sizes are the same on
+/* Instructions of each kernel per step of 32 weights: a figure that no clock and no neighbour changes. Like
+ * gamma it is the difference of two sizes, so that call and loop entry cancel. The sizes are the same on
  * every machine, so that the same compiler's build counts the same everywhere. */
 #ifndef ULB_HARNESS_COMPUTE_INSTRUCTION_COUNT_H
 #define ULB_HARNESS_COMPUTE_INSTRUCTION_COUNT_H

@@ -15,9 +15,9 @@ struct ulb_team_gemm {
 
 void ulb_team_gemm_run(struct ulb_team *team, struct ulb_team_gemm *job);
 
-/* Wakes memory up for a call of job that follows at once (harness/memory/cold_ring.h): the same product
- * on the next pieces of arena, of fewer rows where they are many, which also brings code, activations and the
- * team back from whatever ran before. y is written. Nothing in an emulator. */
+/* Wakes memory up for a call of job that follows at once (harness/memory/cold_ring.h). It runs the same
+ * product on the next pieces of arena, of fewer rows if they are many. That also brings back code,
+ * activations and the team from whatever ran before. y is written. Nothing in an emulator. */
 void ulb_team_gemm_warm_up(struct ulb_team *team, const struct ulb_team_gemm *job, struct ulb_arena *arena);
 
 #endif

@@ -17,7 +17,7 @@ enum ulb_status ulb_peak_open(struct ulb_peak_meter **out, struct ulb_team *team
 void ulb_peak_sample(struct ulb_peak_meter *meter, struct ulb_noise_retry *retry);
 
 /* The last sample of each loop for the journal (harness/session/checkpoint.h), and back in the place of a
- * sample; false when it is none of these loops. */
+ * sample. false: it is of none of these loops. */
 json_t *ulb_peak_to_json(const struct ulb_peak_meter *meter);
 bool ulb_peak_from_json(struct ulb_peak_meter *meter, const json_t *saved);
 

@@ -1,11 +1,6 @@
 /* Where the prefetches of tunable kernels go (struct ulb_prefetch_policy): as the kernel does by itself, or
- * into which cache only and at what distance. Cores differ in what is fastest, kernels do, and one core with
- * the speed of its memory, so that it is measured (Zen 5, 4096x4096, shares of the best reader with 1024,
- * 2048 and 3072 bytes ahead into L2: at 83 GB/s int2 with AVX-VNNI 0.73, 0.86, 0.92, int1 at 512 bits 0.75,
- * 0.88, 0.85, int4 0.88, 0.86, 0.85; at 47 GB/s 0.98, 1.0, 0.96; 0.98, 0.95, 0.93; 1.0, 0.97, 0.99. Zen 4
- * loses much from 2048 on. With L1 alone to choose as well, Zen 5 at 65 to 70 GB/s, 14336x4096: int4 at 512
- * bits 1.03 for 0.86, with AVX-VNNI 0.99 for 0.82, int3 0.97 for 0.87, int2 0.94 for 0.91, int1 0.93 for
- * 0.87). */
+ * into which cache only and at what distance. What is fastest differs between cores and kernels, and on one
+ * core with the speed of its memory. So it is measured (docs/measurements/prefetch.md). */
 #ifndef ULB_HARNESS_COMPUTE_PREFETCH_TUNING_H
 #define ULB_HARNESS_COMPUTE_PREFETCH_TUNING_H
 
@@ -36,9 +31,9 @@ struct ulb_prefetch_times {
     double ratios[ULB_PREFETCH_CANDIDATES];  /* median over rounds of its time divided by that of L1 */
 };
 
-/* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the candidates, in turn and every round
- * in the other order, so that a machine that gets slower or faster treats all alike. sample(arg) gives the
- * time of a call that obeys *prefetch, which is left at any. */
+/* Takes so many samples (at most ULB_PREFETCH_SAMPLES) with each of the candidates. They take turns, every
+ * round in the other order, so that a machine that gets slower or faster treats all alike. sample(arg) gives
+ * the time of a call that obeys *prefetch, which is left at any. */
 struct ulb_prefetch_times ulb_prefetch_compare(struct ulb_prefetch *prefetch,
                                                struct ulb_prefetch_candidates candidates, size_t samples,
                                                double (*sample)(void *arg), void *arg);
@@ -51,8 +46,8 @@ size_t ulb_prefetch_best(const double ratios[ULB_PREFETCH_CANDIDATES]);
 double ulb_prefetch_choose(struct ulb_prefetch *prefetch, struct ulb_prefetch_candidates candidates,
                            size_t samples, double (*sample)(void *arg), void *arg);
 
-/* As the record has it: "L1", the kernel's own; "L2+1024", into L2 only at a distance of so many bytes;
- * "L1+1024"; "none"; "" for calls without the choice. */
+/* As the record has it. "L1": the kernel's own. "L2+1024": into L2 only, so many bytes ahead. "L1+1024": the
+ * same into L1. "none": no prefetch. "": calls without the choice. */
 const char *ulb_prefetch_name(const struct ulb_kernel *kernel, size_t tokens, struct ulb_prefetch prefetch);
 
 #endif

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A chain long enough that opening, reading and closing do not count (0.5 ms), tried a few times: the
+/* A chain long enough that opening, reading and closing do not count (0.5 ms), tried a few times. The
  * smallest count is the one that nothing disturbed. */
 enum { PROBE_ADDS = 1 << 20, PROBE_TRIES = 5 };
 
@@ -17,7 +17,7 @@ enum { PROBE_ADDS = 1 << 20, PROBE_TRIES = 5 };
  * or a counter of another core falls outside. */
 static const double least_cycles_per_add = 0.97, most_cycles_per_add = 1.25;
 
-/* Beside the adds stand the loop's own instructions, two or three for 64 adds. */
+/* The loop's own instructions, two or three for 64 adds, come on top. */
 static const double least_instructions_per_add = 1, most_instructions_per_add = 1.1;
 
 static const struct ulb_counter_backend *const backends[] = {&ulb_counter_papi, &ulb_counter_perf};
@@ -141,7 +141,7 @@ static enum ulb_status check_on_chain(struct ulb_cycle_counter *counter, uint64_
     return ULB_OK;
 }
 
-/* A counter that stands still, or that keeps another clock's time, while the core is busiest gives more
+/* A counter may stand still, or keep another clock's time, while the core is busiest. It then gives more
  * instructions a cycle than a core can allocate. */
 static enum ulb_status check_on_wide_loop(struct ulb_cycle_counter *counter, struct ulb_error *err)
 {

@@ -1,8 +1,8 @@
 /* Hardware counters: which of them really count core cycles here, and reading them.
  *
- * "Available" proves nothing: in many virtual machines counters are listed and read 0, and on a hybrid CPU
- * the generic event counts on one kind of core only. So each back end is tried on a chain of dependent adds,
- * whose cycles are known, and refused with a reason when its count is not believable. */
+ * "Available" proves nothing. In many virtual machines counters are listed and read 0. On a hybrid CPU the
+ * generic event counts on one kind of core only. So each back end is tried on a chain of dependent adds,
+ * whose cycles are known. It is refused with a reason if its count is not believable. */
 #ifndef ULB_HARNESS_COUNTERS_H
 #define ULB_HARNESS_COUNTERS_H
 
@@ -56,12 +56,12 @@ const char *ulb_cycle_counter_source(const struct ulb_cycle_counter *counter);
 void ulb_cycle_counter_close(struct ulb_cycle_counter *counter);
 
 /* Runs a chain of register-to-register adds, each waiting for the one before: one core cycle per add on every
- * x86-64 and AArch64 core (adds of an immediate are no such chain: Golden Cove folds them while renaming).
+ * x86-64 and AArch64 core. Adds of an immediate are no such chain: Golden Cove folds them while renaming.
  * adds is rounded up to a multiple of 64. */
 void ulb_dependent_adds(uint64_t adds);
 
-/* Runs adds of which eight at a time wait for none of the others: as many a cycle as the core allocates and
- * has units for. Rounded up to a multiple of 64. */
+/* Runs adds of which eight at a time wait for none of the others. A core executes as many a cycle as it
+ * allocates and has units for. Rounded up to a multiple of 64. */
 void ulb_independent_adds(uint64_t adds);
 
 #endif

@@ -20,8 +20,8 @@ struct ulb_counter_system {
     void (*wide)(uint64_t adds);
 };
 
-/* No core executes more instructions a cycle than it allocates: 10 on the widest that is known (Cortex-X925;
- * Lion Cove, Skymont and Zen 5 have 8), and a little for a count that begins late. */
+/* No core executes more instructions a cycle than it allocates. The widest that is known allocates 10
+ * (Cortex-X925; Lion Cove, Skymont and Zen 5 have 8). A little is added for a count that begins late. */
 #define ULB_WIDEST_IPC 10.5
 
 /* Frequency of the core that the thread is on, by the chain of adds, Hz. */

@@ -36,8 +36,8 @@ enum ulb_status ulb_likwid_bench_parse(const char *text, double *gbps, struct ul
     return ULB_OK;
 }
 
-/* likwid-bench builds its thread domain N from the CPUs that it may run on, so the set is given by affinity.
- * -W lets every thread touch its own share first. Its kB are 1000 bytes. */
+/* likwid-bench builds its thread domain N from the CPUs that it may run on, so that the set is given by
+ * affinity. With -W every thread touches its own share first. Its kB are 1000 bytes. */
 enum ulb_status ulb_likwid_bench_bandwidth(const unsigned *pus, size_t n, size_t bytes, double *gbps,
                                            struct ulb_error *err)
 {

@@ -22,7 +22,7 @@ static void start_library(void)
 }
 
 /* A message that gets no memory makes PAPI (7.0) write the following ones before the list that they belong
- * to, over the heap's own data: the first or the last is then another's, or none. */
+ * to, over the heap's own data. The first or the last is then another's, or none. */
 static bool messages_are_whole(void)
 {
     const char *first = PAPI_strerror(PAPI_OK);
@@ -38,8 +38,8 @@ static double try_start(void *arg)
     return library_version;
 }
 
-/* Where it gets no memory the library frees twice or spoils the heap, and where it may not read sysfs it ends
- * the program: a child tries it first. */
+/* If it gets no memory, the library frees twice or spoils the heap. If it may not read sysfs, it ends the
+ * program. So a child tries it first. */
 static void initialise(void)
 {
     double version;

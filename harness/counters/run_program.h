@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-/* Runs argv[0], found by PATH, on the given PUs (n_pus 0: those of the caller) and collects standard output
- * and error together into *output (to be freed; NULL on failure). ULB_ENVIRONMENT when the program is
- * missing, takes longer than timeout_s (it is killed) or fails: then the message holds the first line
- * that begins with "fatal: ", else the last one. */
+/* Runs argv[0], found by PATH, on the given PUs (n_pus 0: those of the caller). Collects standard output and
+ * error together into *output (to be freed; NULL on failure). ULB_ENVIRONMENT: the program is missing, fails,
+ * or takes longer than timeout_s and is killed. The message then holds the first line that begins with
+ * "fatal: ", else the last one. */
 enum ulb_status ulb_run_program(char *const argv[], const unsigned *pus, size_t n_pus, double timeout_s,
                                 char **output, struct ulb_error *err);
 

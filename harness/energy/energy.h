@@ -1,7 +1,7 @@
-/* Energy of the processor's packages, and of their memory where it is counted, by RAPL.
+/* Energy of the processor's packages, and of their memory if it is counted, by RAPL.
  *
  * Counters are those of the first way that works: the powercap folder of sysfs, the "power" PMU of perf.
- * Nothing is estimated: where none works there is no figure, and a reason with its remedy. */
+ * Nothing is estimated. If none works, there is no figure, and a reason with its remedy. */
 #ifndef ULB_HARNESS_ENERGY_ENERGY_H
 #define ULB_HARNESS_ENERGY_ENERGY_H
 
@@ -33,9 +33,9 @@ enum ulb_status ulb_energy_idle(struct ulb_energy *energy, double seconds, struc
 /* Forgets what was used so far, not the power at rest. */
 void ulb_energy_reset(struct ulb_energy *energy);
 
-/* Reads the counters, outside of what is timed. One turn of a counter between the two is seen and made up
- * for; a time in which it could have turned twice gives no figure. The counters move once a millisecond, so
- * that one short stretch tells little and many add up to the truth. */
+/* Reads the counters, outside of what is timed. One overflow of a counter between the two is seen and made up
+ * for. A time in which it could overflow twice gives no figure. The counters move once a millisecond, so that
+ * one short stretch tells little and many add up to the truth. */
 void ulb_energy_start(struct ulb_energy *energy);
 void ulb_energy_stop(struct ulb_energy *energy);
 

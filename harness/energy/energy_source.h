@@ -14,7 +14,7 @@ struct ulb_energy_domain {
     char path[512];     /* powercap: the file */
     int fd;             /* perf: the event; -1: none */
     double unit_joules; /* of one count */
-    double range;       /* counts after which it begins anew; 0: never */
+    double range;       /* counts after which it overflows to 0; 0: never */
 };
 
 struct ulb_energy_source {

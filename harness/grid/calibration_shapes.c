@@ -2,9 +2,9 @@
 
 #include "models/models.h"
 
-/* Lengths of rows, multiples of what most layouts cut them into, the first shorter than those of most models:
- * what a tile costs is not extrapolated to shorter rows. Bytes of weights per thread: a call on the large
- * ones lasts some 100 us, so that its own cost hardly counts. No model has these shapes. */
+/* Lengths of rows, multiples of what most layouts cut them into. The first is shorter than those of most
+ * models: what a tile costs is not extrapolated to shorter rows. Bytes of weights per thread: a call on the
+ * large ones lasts some 100 us, so that its own cost hardly counts. No model has these shapes. */
 static const struct {
     size_t k;
     double bytes;

@@ -8,8 +8,8 @@
 /* Short rows and long rows of equal bytes tell the cost of a tile from c, few rows the cost of a call. */
 enum { ULB_OVERLAP_SHAPES = 3 };
 
-/* Shape i for a kernel on so many threads: as many bytes per thread for every kernel, whole tiles and equal
- * parts for every thread, so that nothing is padded. */
+/* Shape i for a kernel on so many threads. Every kernel has as many bytes per thread. Tiles are whole and
+ * parts are equal for every thread, so that nothing is padded. */
 struct ulb_shape ulb_overlap_shape(const struct ulb_kernel *kernel, size_t threads, size_t i);
 
 #endif

@@ -11,8 +11,8 @@ enum { ULB_DESCRIBED_CONTEXT = 4096 };
 json_t *ulb_describe_model(const struct ulb_model *model, const struct ulb_shape_list *shapes,
                            unsigned context);
 
-/* Sets "models" in the record: of each of the grid's models the matrices, with how many of each a token
- * reads, the head, and the bytes of 16-bit keys and values of ULB_DESCRIBED_CONTEXT positions. */
+/* Sets "models" in the record. Of each of the grid's models it has the matrices with how many of each a token
+ * reads, and the head. It has the bytes of 16-bit keys and values of ULB_DESCRIBED_CONTEXT positions. */
 enum ulb_status ulb_grid_describe_models(struct ulb_record *record, const struct ulb_grid *grid,
                                          struct ulb_error *err);
 

@@ -1,5 +1,5 @@
 /* The grids: every wanted kernel over the shapes of the models, one token (GEMV) or many (GEMM), cold or
- * warm, beside both limits and, for one token, the prediction. */
+ * warm. Both limits stand beside each cell, and for one token the prediction. */
 #ifndef ULB_HARNESS_GRID_GRID_H
 #define ULB_HARNESS_GRID_GRID_H
 
@@ -96,7 +96,7 @@ enum ulb_status ulb_grid_open(struct ulb_grid *grid, struct ulb_record *record,
                               size_t n, struct ulb_error *err);
 void ulb_grid_close(struct ulb_grid *grid);
 
-/* For the weighted split on several classes: measures what each of them gets done while the whole team works
+/* For the weighted split on several classes. Measures what each of them gets done while the whole team works,
  * and says so in the record's section "class_shares". The session's yardstick must have been chosen. */
 enum ulb_status ulb_grid_measure_shares(struct ulb_session *session, struct ulb_grid *grid,
                                         const struct ulb_kernel *const *kernels, struct ulb_error *err);
@@ -126,25 +126,25 @@ struct ulb_cell_sample {
 void ulb_cell_sample_open(struct ulb_cell_sample *sample, struct ulb_session *session, struct ulb_grid *grid,
                           struct ulb_grid_cell *cell);
 
-/* Seconds of one call, over batch of them on successive copies; cold weights of calls that are not long are
- * led in to (harness/memory/cold_ring.h). */
+/* Seconds of one call, over batch of them on successive copies. Memory is warmed up for cold weights of calls
+ * that are not long (harness/memory/cold_ring.h). */
 double ulb_cell_sample_time(struct ulb_cell_sample *sample, size_t batch);
 
-/* The same of a plain read of as many bytes, by the yardstick's reader; no more than a sample of the
- * yardstick is read, and the time then scaled. */
+/* The same of a plain read of as many bytes, by the yardstick's reader. No more than a sample of the
+ * yardstick is read, and the time is then scaled. */
 double ulb_cell_sample_read(struct ulb_cell_sample *sample, size_t batch);
 
-/* Median of the samples' own ratios to the yardstick sampled around them: the machine's good and bad spells,
- * which last longer than a sample, cancel. NAN when there is no memory for the ratios. */
+/* Median of the samples' own ratios to the yardstick sampled around them. The machine's good and bad spells
+ * last longer than a sample, so that they cancel. NAN when there is no memory for the ratios. */
 double ulb_grid_efficiency(const struct ulb_grid_cell *cell);
 
-/* Warms every cell up, verified before, and chooses where its prefetches go: that is one candidate for all
+/* Warms up every cell, verified before, and chooses where its prefetches go. That is one candidate for all
  * shapes of a kernel and number of tokens, by the median of the cells' candidate_ratios. Before the first
  * round. */
 enum ulb_status ulb_grid_warm_up(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err);
 
 /* What a cell's warm-up, a round's limits and one cell's turn in it came to, for the journal
- * (harness/session/checkpoint.h), and back in their place; false when the values are not what these functions
+ * (harness/session/checkpoint.h). And back in their place; false: the values are not what these functions
  * write. */
 json_t *ulb_grid_warm_up_to_json(const struct ulb_grid_cell *cell);
 bool ulb_grid_warm_up_from_json(const struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *saved);
@@ -153,6 +153,12 @@ bool ulb_grid_limits_from_json(struct ulb_grid *grid, const json_t *saved);
 json_t *ulb_grid_cell_to_json(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double hz);
 bool ulb_grid_cell_from_json(struct ulb_grid *grid, struct ulb_grid_cell *cell, const json_t *saved,
                              double *hz);
+
+/* One cell's samples of one round, between two of the yardstick, of which the first was taken before.
+ * *hz: NAN where it is not known. ULB_FINDING when the kernel writes behind its results. */
+enum ulb_status ulb_grid_time_cell(struct ulb_session *session, struct ulb_grid *grid,
+                                   struct ulb_grid_cell *cell, double *hz, struct ulb_error *err);
+void ulb_grid_take_yardstick(struct ulb_session *session, struct ulb_grid *grid);
 
 /* A sample of the yardstick, bytes/s. */
 void ulb_grid_add_yardstick(struct ulb_grid *grid, double value, bool disturbed);
@@ -170,8 +176,8 @@ double ulb_grid_yardstick(const struct ulb_grid *grid);
 void ulb_grid_result(struct ulb_grid *grid, size_t ring_bytes, struct ulb_grid_cell *from,
                      struct ulb_cell *cell);
 
-/* Measures the grid and appends its cells to the record. Every kernel is verified at every shape and number
- * of tokens, with the team and the split that are timed, before anything is timed; a kernel that differs is
+/* Measures the grid and appends its cells to the record. Before any cell is timed, every kernel is verified
+ * at every shape and number of tokens, with the team and the split that are timed. A kernel that differs is
  * ULB_FINDING. On ULB_INTERRUPTED the cells measured so far are in the record. */
 enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product product,
                                  const struct ulb_kernel *const *kernels, size_t n, struct ulb_error *err);

@@ -8,6 +8,7 @@
 #include "harness/compute/format_table.h"
 #include "harness/grid/describe_models.h"
 #include "harness/session/checkpoint.h"
+#include "harness/grid/take_turns.h"
 #include "harness/grid/overlap_calibration.h"
 #include "harness/verify/test_case.h"
 #include "results/compare/noise_floor.h"
@@ -43,7 +44,7 @@ static const char GEMM_TOKENS_QUICK[] = "4,16,64", GEMM_TOKENS_FULL[] = "2,4,8,1
 static struct ulb_grid_plan plan_of(const struct ulb_session *session, enum ulb_product product)
 {
     const struct ulb_settings *settings = &session->settings;
-    bool gemv = product == ULB_GEMV, quick = settings->quick;
+    bool gemv = product == ULB_GEMV, quick = settings->quick, turns = settings->turns != NULL;
     struct ulb_grid_plan plan = {
         .machine = &session->machine,
         .settings = settings,
@@ -54,12 +55,14 @@ static struct ulb_grid_plan plan_of(const struct ulb_session *session, enum ulb_
             gemv ? (quick ? ROUNDS_QUICK : ROUNDS_FULL) : (quick ? GEMM_ROUNDS_QUICK : GEMM_ROUNDS_FULL),
         .per_round = SAMPLES_PER_ROUND,
         .budget = gemv && quick ? BUDGET_QUICK : INFINITY,
-        .predicts = gemv,
+        .predicts = gemv && !turns,
     };
     if (!plan.models && !plan.shapes)
         *(gemv ? &plan.models : &plan.shapes) = gemv ? DEFAULT_MODELS : GEMM_SHAPES;
     if (ulb_emulator())
         plan.rounds = ROUNDS_EMULATED;
+    if (turns)
+        plan.rounds = 1;
     if (!plan.tokens)
         plan.tokens = quick ? GEMM_TOKENS_QUICK : GEMM_TOKENS_FULL;
     return plan;
@@ -93,7 +96,7 @@ static enum ulb_status verify_cell(struct ulb_session *session, struct ulb_grid 
     return status;
 }
 
-/* The cell as it is verified: a quick run takes of a large matrix so many rows that the edge of its tiles is
+/* The cell as it is verified. A quick run takes so many rows of a large matrix that the edge of its tiles is
  * there, and the split. */
 static struct ulb_grid_cell verified(const struct ulb_session *session, const struct ulb_grid_cell *cell)
 {
@@ -210,7 +213,7 @@ static double sample_yardstick(void *arg)
     return ulb_read_yardstick(arg);
 }
 
-static void take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
+void ulb_grid_take_yardstick(struct ulb_session *session, struct ulb_grid *grid)
 {
     double value = ulb_retry_noisy(&grid->retry, sample_yardstick, session);
     ulb_grid_add_yardstick(grid, value, grid->retry.last_disturbed);
@@ -222,7 +225,7 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
     ulb_cell_sample_open(&sample, session, grid, cell);
     if (grid->gamma)
         ulb_team_gamma_sample(grid->gamma, cell->kernel_index, &grid->retry);
-    /* An untimed call, where there is no lead-in. */
+    /* An untimed call, if memory is not warmed up. */
     if (cell->per_round > 1 && session->settings.warm)
         ulb_cell_sample_time(&sample, 1);
     for (size_t i = 0; i < cell->per_round; i++) {
@@ -235,7 +238,7 @@ static void time_cell(struct ulb_session *session, struct ulb_grid *grid, struct
         ulb_peak_sample_best(grid->peak, cell->kernel->activation, &grid->retry);
     cell->read_us[cell->n_rounds] =
         session->settings.warm ? NAN : ulb_retry_noisy(&grid->retry, sample_read, &sample);
-    take_yardstick(session, grid);
+    ulb_grid_take_yardstick(session, grid);
     ulb_grid_end_cell_round(grid, cell);
 }
 
@@ -259,6 +262,16 @@ static enum ulb_status check_canary(const struct ulb_grid *grid, const struct ul
     return ULB_OK;
 }
 
+enum ulb_status ulb_grid_time_cell(struct ulb_session *session, struct ulb_grid *grid,
+                                   struct ulb_grid_cell *cell, double *hz, struct ulb_error *err)
+{
+    memset(canary_of(grid, cell), CANARY, ULB_CACHE_LINE);
+    time_cell(session, grid, cell);
+    *hz = ulb_team_last_hz(session->machine.team);
+    enum ulb_status status = check_canary(grid, cell, err);
+    return status == ULB_OK ? ulb_team_check(session->machine.team, err) : status;
+}
+
 /* A cell's turn in a round: timed, or read back from the journal. */
 static enum ulb_status process_cell(struct ulb_session *session, struct ulb_grid *grid, size_t round,
                                     struct ulb_grid_cell *cell, double *hz, struct ulb_error *err)
@@ -272,12 +285,7 @@ static enum ulb_status process_cell(struct ulb_session *session, struct ulb_grid
         return status;
     if (saved)
         return ulb_grid_cell_from_json(grid, cell, saved, hz) ? ULB_OK : ulb_entry_damaged(&entry, err);
-    memset(canary_of(grid, cell), CANARY, ULB_CACHE_LINE);
-    time_cell(session, grid, cell);
-    *hz = ulb_team_last_hz(session->machine.team);
-    status = check_canary(grid, cell, err);
-    if (status == ULB_OK)
-        status = ulb_team_check(session->machine.team, err);
+    status = ulb_grid_time_cell(session, grid, cell, hz, err);
     if (status != ULB_OK || !session->journal)
         return status;
     return ulb_entry_end(session, &entry, ulb_grid_cell_to_json(grid, cell, *hz), err);
@@ -286,7 +294,7 @@ static enum ulb_status process_cell(struct ulb_session *session, struct ulb_grid
 /* What a round takes besides the cells: the yardstick and the compute limit. */
 static void take_limits(struct ulb_session *session, struct ulb_grid *grid)
 {
-    take_yardstick(session, grid);
+    ulb_grid_take_yardstick(session, grid);
     ulb_peak_sample(grid->peak, &grid->retry);
 }
 
@@ -312,9 +320,8 @@ static void finalise_round(struct ulb_grid *grid, size_t first, size_t cells)
     grid->round_hz[grid->n_rounds++] = ulb_median_of(grid->cell_hz, cells);
 }
 
-/* Rounds over all cells in an order shuffled anew each time, so that slow spells of the machine hit every
- * cell and the yardstick alike; the yardstick is taken before the first cell, after every cell, and so also
- * after the last. */
+/* Rounds over all cells in an order shuffled for each, so that slow spells of the machine hit every cell and
+ * the yardstick alike. The yardstick is taken before the first cell and after every cell. */
 static enum ulb_status time_all(struct ulb_session *session, struct ulb_grid *grid, struct ulb_error *err)
 {
     struct ulb_rng rng = {session->settings.seed};
@@ -497,9 +504,11 @@ enum ulb_status ulb_grid_measure(struct ulb_session *session, enum ulb_product p
         status = ulb_format_errors_record(session, kernels, n, err);
     if (status == ULB_OK)
         status = prepare(session, &grid, kernels, n, err);
-    bool timed = status == ULB_OK;
+    bool timed = status == ULB_OK && !session->settings.turns;
     if (timed)
         status = time_all(session, &grid, err);
+    else if (status == ULB_OK)
+        status = ulb_grid_take_turns(session, &grid, err);
     if (timed) {
         struct ulb_error saved = *err;
         enum ulb_status recorded = record_yardstick(session, &grid, err);

@@ -11,8 +11,8 @@
 
 enum { FIT_STEPS = 5 };
 
-/* Over all rounds: the median of what was measured over what the model gives, as it is so far, for the
- * machine around it; in seconds of the machine as it mostly was. ratios: room for one per round. */
+/* Over all rounds: the median of measured / modelled, with the model as it is so far, for the machine around
+ * each round. In seconds of the machine as it mostly was. ratios: room for one per round. */
 static struct ulb_overlap_point point_of_run(struct ulb_grid *grid, const struct ulb_grid_cell *cell,
                                              const struct ulb_overlap *so_far, double *ratios)
 {
@@ -29,7 +29,7 @@ static struct ulb_overlap_point point_of_run(struct ulb_grid *grid, const struct
 }
 
 /* The overlap under which the median of the rounds of each calibrating cell comes out. The machine changes
- * from round to round, and what a change does to a cell depends on the overlap: from none on, a few steps
+ * from round to round, and what a change does to a cell depends on the overlap. From no overlap a few steps
  * reach it. */
 static struct ulb_overlap overlap_of_run(struct ulb_grid *grid, const struct ulb_grid_cell *first,
                                          double *ratios)
@@ -64,7 +64,7 @@ static void name_cell(const struct ulb_grid *grid, const struct ulb_grid_cell *f
                                  first[i].m, first[i].k);
 }
 
-/* Of the kernel whose calibrating cells begin at first. samples has room for one c per round. */
+/* The overlap of the kernel whose calibrating cells begin at first. samples has room for one c per round. */
 static void measure_kernel(struct ulb_grid *grid, const struct ulb_grid_cell *first, double *samples,
                            struct ulb_overlap_cell *cell)
 {

@@ -52,10 +52,9 @@ static void predict_equal_parts(struct ulb_grid *grid, const struct ulb_grid_cel
     prediction->tiles = ceil((double)cell->m / cell->kernel->mr) * share;
 }
 
-/* Parts in proportion to what each core gets done: the rates of all threads add up, and so do those at which
+/* Parts in proportion to what each core gets done. The rates of all threads add up, and so do those at which
  * the shorter terms alone would be done. What bounds the class that does most of the work is called the
- * bound.
- */
+ * bound. */
 static void predict_by_rate(const struct ulb_grid *grid, const struct ulb_grid_cell *cell, double yardstick,
                             const struct ulb_core_rate *rates, struct ulb_prediction *prediction)
 {

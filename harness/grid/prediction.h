@@ -11,15 +11,16 @@ struct ulb_prediction {
     double tiles;                     /* of rows, of the most loaded thread */
 };
 
-/* Of a machine that reads so many bytes/s and whose cores compute at these rates, by class. */
+/* The prediction for a machine that reads so many bytes/s and whose cores compute at these rates, by class.
+ */
 struct ulb_prediction ulb_predict_cell(struct ulb_grid *grid, const struct ulb_grid_cell *cell,
                                        double yardstick, const struct ulb_core_rate *rates);
 
-/* Of the machine as it mostly was: medians of the yardstick sampled around the cell and of the kernel's
- * rates. */
+/* The prediction for the machine as it mostly was: medians of the yardstick sampled around the cell and of
+ * the kernel's rates. */
 struct ulb_prediction ulb_predict_cell_mostly(struct ulb_grid *grid, const struct ulb_grid_cell *cell);
 
-/* Of the machine as it was around the samples of a round. */
+/* The prediction for the machine as it was around the samples of a round. */
 struct ulb_prediction ulb_predict_cell_round(struct ulb_grid *grid, const struct ulb_grid_cell *cell,
                                              size_t round);
 

@@ -89,9 +89,11 @@ double ulb_grid_efficiency(const struct ulb_grid_cell *cell)
     return share_of(cell, (double)cell->bytes, cell->round_yardstick);
 }
 
-/* Of each round: the time over that predicted for the machine around it, with the kernel's overlap and by the
- * roofline alone, the time in readings of the yardstick, and that of a plain read of as many bytes over it.
- */
+/* Of each round:
+ * - the time over that predicted for the machine around it, with the kernel's overlap;
+ * - the same by the roofline alone;
+ * - the time in readings of the yardstick;
+ * - the time of a plain read of as many bytes over it. */
 enum { OVERLAP, PLAIN, YARDSTICK, READ, RATIOS };
 
 static void ratios_of(struct ulb_grid *grid, const struct ulb_grid_cell *cell, double *ratios[RATIOS])

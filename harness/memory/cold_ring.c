@@ -18,9 +18,8 @@ struct fill {
     size_t n, threads;
 };
 
-/* Threads take pages in turn, so that every piece of the ring lies on all memory nodes of the team alike:
- * which thread reads what of it differs from cell to cell, and a node must not become the one that all wait
- * for. */
+/* Threads take pages in turn, so that every piece of the ring lies on all memory nodes of the team alike.
+ * Which thread reads what of it differs from cell to cell. All must not wait for one node. */
 static void fill_part(void *arg, size_t thread)
 {
     struct fill *fill = arg;

@@ -1,9 +1,9 @@
 /* A run that can be resumed: its record and its journal on disk from the beginning.
  *
- * The record file holds what the run is (machine, build, settings) and a warning that it is not finished; the
- * journal beside it, RECORD without .json and with .journal, every entry that is done. A run that goes on
- * (--resume) takes over the record's description, after comparing it with what it finds itself, and replays
- * the journal through the code that measures: figures are the same as if nobody had interrupted it. */
+ * The record file holds what the run is (machine, build, settings) and a warning that it is not finished. The
+ * journal is beside it, RECORD with .journal for .json, and has every entry that is done. --resume takes over
+ * the record's description, after comparing it with what it finds itself. It replays the journal through the
+ * code that measures: figures are the same as if nobody had interrupted the run. */
 #ifndef ULB_HARNESS_SESSION_CHECKPOINT_H
 #define ULB_HARNESS_SESSION_CHECKPOINT_H
 
@@ -15,8 +15,8 @@
  */
 void ulb_checkpoint_journal_path(const char *record, const char *pass, char *path, size_t bytes);
 
-/* ULB_BAD_INPUT for a record beside which its journal lies: whoever goes on with the run replaces the record,
- * and what was added to it or taken from it is not that of the run. */
+/* ULB_BAD_INPUT for a record beside which its journal lies. Resuming the run replaces the record, and with it
+ * whatever was added to it or taken from it. */
 enum ulb_status ulb_checkpoint_refuse_unfinished(const char *record, struct ulb_error *err);
 
 /* After the record was described, before anything is measured: opens or creates the session's journal. Does

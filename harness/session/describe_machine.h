@@ -4,9 +4,9 @@
 
 #include "harness/session/session.h"
 
-/* Sets machine, build, topology, clock, settings and fork_join in the session's record, and warns of what
- * makes figures doubtful: other load, a hypervisor, a governor other than performance, a CPU quota, threads
- * that could not be pinned. */
+/* Sets machine, build, topology, clock, settings and fork_join in the session's record. Warns of what makes
+ * figures doubtful: other load, a hypervisor, a governor other than performance, a CPU quota, threads that
+ * could not be pinned. */
 enum ulb_status ulb_machine_describe(struct ulb_session *session, struct ulb_error *err);
 
 /* Sets machine.huge_pages; to be called when the ring has been mapped, or when there will be none. */

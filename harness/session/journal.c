@@ -23,7 +23,7 @@ struct ulb_journal {
     size_t entries; /* in the file */
 };
 
-/* Whether the file under the journal's name is the one that was locked: a process that ends its run removes
+/* Whether the file under the journal's name is the one that was locked. A process that ends its run removes
  * its journal, and may have done so between the two. */
 static bool is_still_there(const struct ulb_journal *journal)
 {

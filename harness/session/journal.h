@@ -1,6 +1,6 @@
-/* What a run has measured so far, on disk: one line of JSON for each entry, appended when the entry is
- * done. A process that is killed, or a disk that is full, loses the entry at work and nothing else. A later
- * process reads the lines back in their order instead of measuring these entries again.
+/* What a run has measured so far, on disk: one line of JSON for each entry, appended when the entry is done.
+ * A process that is killed, or a disk that is full, loses the entry at work and nothing else. A later process
+ * reads the lines back in their order instead of measuring these entries again.
  *
  * The first line is the header, which says what the run is. Lines are written with one call each and not
  * synced: they outlive the process, not a power cut. */
@@ -19,15 +19,15 @@ struct ulb_journal;
 enum ulb_status ulb_journal_create(struct ulb_journal **journal, const char *path, const json_t *header,
                                    struct ulb_error *err);
 
-/* Reads a journal and goes on behind its last whole line; what a killed process left of a line is cut off.
- * *header is borrowed. ULB_BAD_INPUT when there is none or it is none, ULB_ENVIRONMENT when another process
- * writes it. */
+/* Reads a journal and continues behind its last whole line. What a killed process left of a line is cut off.
+ * *header is borrowed. ULB_BAD_INPUT: there is none or it is none. ULB_ENVIRONMENT: another process writes
+ * it. */
 enum ulb_status ulb_journal_open(struct ulb_journal **journal, const char *path, const json_t **header,
                                  struct ulb_error *err);
 
-/* *value is what the journal holds of the entry that comes next, borrowed; NULL when everything was read:
- * then the entry must be measured and put. A journal of NULL holds nothing. ULB_BAD_INPUT when the journal
- * goes on with another entry. */
+/* *value is what the journal holds of the entry that comes next, borrowed. NULL: everything was read, and the
+ * entry must be measured and put. A journal of NULL holds nothing. ULB_BAD_INPUT: the journal continues with
+ * another entry. */
 enum ulb_status ulb_journal_take(struct ulb_journal *journal, const char *entry, const json_t **value,
                                  struct ulb_error *err);
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Unpinned threads are still one per core of a homogeneous machine, more or less; which core of several kinds
- * they are on, or whether one that was asked for, nobody knows. */
+/* Unpinned threads are still one per core of a homogeneous machine, more or less. With several kinds nobody
+ * knows which core they are on, or whether it is one that was asked for. */
 static enum ulb_status check_pinning(const struct ulb_machine *machine, const char *set,
                                      struct ulb_error *err)
 {

@@ -1,6 +1,7 @@
 #include "harness/session/selection.h"
 
 #include "common/filter.h"
+#include "common/suggest.h"
 #include "common/words.h"
 
 #include <stdio.h>
@@ -30,18 +31,10 @@ static enum ulb_status match_kernels(struct ulb_selection *selection, struct ulb
 
 enum ulb_status ulb_refuse_format(const char *word, size_t length, struct ulb_error *err)
 {
-    const char *nearest = NULL;
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const char *name = ulb_kernels[i]->layout->format->name;
-        bool begins = strlen(name) < length && strncmp(name, word, strlen(name)) == 0;
-        if (begins && (!nearest || strlen(name) > strlen(nearest)))
-            nearest = name;
-    }
-    if (nearest)
-        return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%.*s'; did you mean %s?", (int)length, word,
-                        nearest);
-    return ulb_fail(err, ULB_BAD_INPUT, "unknown format '%.*s'; see 'ulb-bench list formats'", (int)length,
-                    word);
+    struct ulb_suggestion suggestion = ulb_suggest(word, length);
+    for (size_t i = 0; i < ulb_kernel_count; i++)
+        ulb_suggest_name(&suggestion, ulb_kernels[i]->layout->format->name);
+    return ulb_refuse_unknown(&suggestion, "unknown format", "see 'ulb-bench list formats'", err);
 }
 
 /* Every name in a comma list must be a format of some kernel, and none may come twice; empty words are
@@ -74,6 +67,33 @@ static bool in_list(const char *list, const char *name)
         word += n + (word[n] == ',');
     }
     return false;
+}
+
+/* The names that a kernel is asked for by: its own, and what that begins with up to each '-'. */
+static void suggest_kernel(struct ulb_suggestion *suggestion, const struct ulb_kernel *kernel)
+{
+    char name[ULB_KERNEL_NAME_MAX], part[ULB_KERNEL_NAME_MAX];
+    ulb_kernel_name(kernel, name);
+    for (size_t i = strcspn(name, "-");; i += strcspn(name + i, "-")) {
+        snprintf(part, sizeof part, "%.*s", (int)i, name);
+        ulb_suggest_name(suggestion, part);
+        if (name[i++] == '\0')
+            return;
+    }
+}
+
+enum ulb_status ulb_refuse_kernel_filter(const char *filter, const char *formats, struct ulb_error *err)
+{
+    char what[200], otherwise[200];
+    struct ulb_suggestion suggestion = ulb_suggest(filter, strlen(filter));
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (!formats || in_list(formats, ulb_kernels[i]->layout->format->name))
+            suggest_kernel(&suggestion, ulb_kernels[i]);
+    }
+    snprintf(what, sizeof what, "no kernel %s%.150s%smatches", formats ? "of " : "", formats ? formats : "",
+             formats ? " " : "");
+    snprintf(otherwise, sizeof otherwise, "see 'ulb-bench list kernels'%s", ulb_left_out_hint());
+    return ulb_refuse_unknown(&suggestion, what, otherwise, err);
 }
 
 enum ulb_status ulb_selection_open(struct ulb_selection *selection, const char *formats, const char *kernels,
@@ -151,11 +171,6 @@ enum ulb_status ulb_selection_kernels(const struct ulb_selection *selection,
     if (unable > 0)
         return refuse_kernels(selection, least, unable - 1, err);
     const char *formats = selection->formats, *regex = selection->kernels;
-    return ulb_fail(err, ULB_BAD_INPUT, "no kernel %s%s%smatches '%.200s'; see 'ulb-bench list kernels'%s",
-                    formats && regex ? "of " : "", formats && regex ? formats : "",
-                    formats && regex ? " " : "",
-                    regex     ? regex
-                    : formats ? formats
-                              : "*",
-                    ulb_left_out_hint());
+    return regex ? ulb_refuse_kernel_filter(regex, formats, err)
+                 : ulb_refuse_kernel_filter(formats ? formats : "*", NULL, err);
 }

@@ -21,17 +21,21 @@ enum ulb_status ulb_selection_open(struct ulb_selection *selection, const char *
                                    ulb_isa_set isa, struct ulb_error *err);
 void ulb_selection_close(struct ulb_selection *selection);
 
-/* Whether the CPU and the mask allow the kernel, and the filters ask for it. */
+/* Whether the CPU and the mask allow the kernel, and whether the filters choose it. */
 bool ulb_selection_can_run(const struct ulb_selection *selection, ulb_isa_set needs);
 bool ulb_selection_wants(const struct ulb_selection *selection, const struct ulb_kernel *kernel);
 
 /* The kernels that are wanted and can run, in table order; *n of them. The array has room for
- * ulb_kernel_count. ULB_BAD_INPUT when the filters match nothing, ULB_ENVIRONMENT when what they match cannot
- * run here (the message names the missing bits): a fast kernel never silently gives way to another. */
+ * ulb_kernel_count. ULB_BAD_INPUT: the filters match nothing. ULB_ENVIRONMENT: what they match cannot run
+ * here, and the message names the missing bits. A fast kernel never silently gives way to another. */
 enum ulb_status ulb_selection_kernels(const struct ulb_selection *selection,
                                       const struct ulb_kernel **kernels, size_t *n, struct ulb_error *err);
 
 /* ULB_BAD_INPUT for a word of that length that is no format, with the one it may mean: "q4_k" of "q4_k_m". */
 enum ulb_status ulb_refuse_format(const char *word, size_t length, struct ulb_error *err);
+
+/* ULB_BAD_INPUT for a filter that no kernel of the formats matches (NULL: of all), with the name it may mean:
+ * "int2a8-mask" of "int2a8-msk". */
+enum ulb_status ulb_refuse_kernel_filter(const char *filter, const char *formats, struct ulb_error *err);
 
 #endif

@@ -30,8 +30,8 @@ enum ulb_status ulb_session_open(struct ulb_session *session, struct ulb_record 
                                  struct ulb_error *err);
 void ulb_session_close(struct ulb_session *session);
 
-/* Bytes of the cold ring: the user's, else max(2 GiB, 4 x LLC), else what fits beside the largest copy, of
- * which the record then warns. */
+/* Bytes of the cold ring: the user's, else max(2 GiB, 4 x LLC). If neither fits, what fits beside the largest
+ * copy, of which the record then warns. */
 enum ulb_status ulb_session_ring(struct ulb_session *session, size_t largest_copy, size_t *ring,
                                  struct ulb_error *err);
 

@@ -24,10 +24,11 @@ enum ulb_stage {
 };
 
 /* Given to the caller while a measurement goes on: stage, the share of it that is done (0..1), and the most
- * that memory gave so far, GB/s; 0: not known yet. */
+ * that memory gave so far, in GB/s. 0: not known yet. */
 typedef void ulb_progress_fn(void *context, const char *stage, double done, double gbps);
 
 struct ulb_decode_settings; /* harness/decode/measure_decode.h */
+struct ulb_turns;           /* harness/grid/take_turns.h */
 
 /* The checkpoint of a run: what it has measured so far (harness/session/checkpoint.h). */
 struct ulb_checkpoint {
@@ -66,6 +67,7 @@ struct ulb_settings {
     uint64_t seed;
     size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
     const struct ulb_decode_settings *decode; /* of ULB_STAGE_DECODE */
+    const struct ulb_turns *turns; /* a grid in turn with another program's; NULL: in rounds of its own */
     ulb_progress_fn *progress;
     void *progress_context;
 };

@@ -70,8 +70,8 @@ void ulb_split_reset(struct ulb_row_split *split)
 }
 
 /* Takes from the front (own part) or the back (somebody else's): all of it, or in the dynamic split a quarter
- * of what is left but at least chunk tiles: large pieces first, which keep streams whole, and small ones at
- * the end, where threads of different speed would wait for each other. */
+ * of what is left but at least chunk tiles. Large pieces come first and keep streams whole. Small ones come
+ * at the end, where threads of different speed would wait for each other. */
 static bool take(struct ulb_row_split *split, size_t victim, bool from_front, uint32_t *begin, uint32_t *end)
 {
     _Atomic uint64_t *range = &split->ranges[victim].range;

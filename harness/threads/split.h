@@ -36,11 +36,10 @@ struct ulb_row_split ulb_split_of(enum ulb_split kind, size_t m, size_t grain, s
  * of whole tiles. Weighted: parts in proportion to the shares. */
 void ulb_split_reset(struct ulb_row_split *split);
 
-/* Next rows of a thread: its own part from the front and, in the dynamic split only, when that is used up,
- * the back of the part of whoever has the most left (on hybrid chips all fast cores are done at once: falling
- * upon the same neighbour they would leave another slow core with a large piece at the end, up to 8 % of the
- * time by ulb_simulate()). false when nothing is left. A contiguous part keeps the address streams of the
- * kernel whole, which a shared chunk counter would break. */
+/* Next rows of a thread: its own part from the front. In the dynamic split, when that is used up, the back of
+ * the part of whoever has the most left. On hybrid chips all fast cores are done at once. If each took from
+ * its neighbour, another slow core would be left with a large piece at the end. false: nothing is left. A
+ * contiguous part keeps the address streams of the kernel whole, which a shared chunk counter would break. */
 bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size_t *m1);
 
 /* The same in the form of struct ulb_gemm's more; rows: a struct ulb_split_rows. */

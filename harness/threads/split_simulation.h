@@ -2,13 +2,13 @@
  * different speed take them.
  *
  * Each core computes at B/gamma * hz bytes of weights a second at most (the paper's eq. 2) and draws what the
- * memory gives it. Two ways to share the memory are known: EQUAL, each core may draw one part in as many as
- * there are cores and what one leaves nobody else gets (the paper's beta, section IV-B); and FAIR, what one
- * core leaves, because its arithmetic is slower or its rows are done, goes to the others in equal parts. Real
- * memory controllers lie between the two.
+ * memory gives it. There are two ways to share the memory. EQUAL: each core may draw one part in as many as
+ * there are cores, and nobody else gets what one leaves (the paper's beta, section IV-B). FAIR: what one core
+ * leaves goes to the others in equal parts. A core leaves some if its arithmetic is slower or its rows are
+ * done. Real memory controllers lie between the two.
  *
- * Time is continuous: between two events, pieces of rows that are begun or done, every core's rate is
- * constant. */
+ * Time is continuous: between two events every core's rate is constant. Events are pieces of rows that are
+ * begun or done. */
 #ifndef ULB_HARNESS_THREADS_SPLIT_SIMULATION_H
 #define ULB_HARNESS_THREADS_SPLIT_SIMULATION_H
 
@@ -39,8 +39,8 @@ struct ulb_simulated {
 enum ulb_status ulb_simulate(const struct ulb_sim_plan *plan, enum ulb_split split, size_t m, size_t k,
                              struct ulb_simulated *out, struct ulb_error *err);
 
-/* What the rates of the classes say that parts by rate gain over equal parts: the mean of the cores' rates
- * (each by itself, with an equal share of the memory) over the least. */
+/* What parts by rate gain over equal parts by the rates of the classes: the mean of the cores' rates over the
+ * least. Each rate is of a core by itself, with an equal share of the memory. */
 double ulb_sim_implied_speedup(const struct ulb_sim_plan *plan);
 
 #endif

@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once, and then
+/* A member that waits for a job spins for some milliseconds, so that jobs in a row start at once. Then it
  * sleeps, so that an idle team leaves its cores to others. */
 enum { SPINS_BEFORE_SLEEP = 1 << 16, OVERHEAD_SAMPLES = 301, CLOCK_READINGS = 9, STACK_BYTES = 2 << 20 };
 
@@ -423,7 +423,7 @@ double ulb_retry_noisy(struct ulb_noise_retry *retry, double (*sample)(void *arg
         if (!retry->last_disturbed)
             return value;
         if (slept)
-            continue; /* whatever retry budget is left: caches and clocks begin anew */
+            continue; /* whatever retry budget is left: caches and clocks start over */
         retry->retry_budget_s -= ulb_now() - begin;
         if (tries >= retry->tries || retry->retry_budget_s <= 0) {
             retry->disturbed++;

@@ -1,9 +1,12 @@
 /* Time and core cycles.
  *
- * Cycles come from the first source of this ladder that works, and every figure says which: papi, perf
- * (counters of the core's own PMU), chain (time multiplied by the core's frequency, which a chain of
- * dependent additions measures right before and after), tsc (time-stamp ticks, which are not core cycles). In
- * an emulator it is emulated: consistent numbers that say nothing about any CPU. */
+ * Cycles come from the first source of this ladder that works, and every figure says which:
+ * - papi;
+ * - perf: counters of the core's own PMU;
+ * - chain: time multiplied by the core's frequency, which a chain of dependent additions measures right
+ * before and after;
+ * - tsc: time-stamp ticks, which are not core cycles.
+ * In an emulator it is emulated: consistent numbers that say nothing about any CPU. */
 #ifndef ULB_HARNESS_TIMING_CLOCK_H
 #define ULB_HARNESS_TIMING_CLOCK_H
 
@@ -39,11 +42,11 @@ struct ulb_clock_source ulb_clock_probe(void);
 void ulb_clock_open(struct ulb_clock *clock, double retry_budget_s);
 void ulb_clock_close(struct ulb_clock *clock);
 
-/* Runs work(arg) once; returns its core cycles and stores the seconds. NAN, and the caller repeats the
- * sample, when the core was not free of interference before and after (unless shared_core), or when, with
- * source chain, its frequency moved by more than 0.6 % between the calibrations before and after (unless
- * unsteady). A counter that others use, too, is given up for good: the source is the chain from then on, and
- * reason says so. */
+/* Runs work(arg) once; returns its core cycles and stores the seconds. NAN asks the caller to repeat the
+ * sample. The core was then not free of interference before and after (unless shared_core). Or, with source
+ * chain, its frequency moved by more than 0.6 % between the calibrations before and after (unless unsteady).
+ * A counter that others use, too, is given up for good: the source is the chain from then on, and reason says
+ * so. */
 double ulb_clock_cycles(struct ulb_clock *clock, void (*work)(void *arg), void *arg, double *seconds);
 
 #endif

@@ -1,10 +1,10 @@
-/* Whether a core is free of interference: a busy SMT sibling, our own or, in a virtual machine, a
- * neighbour's, takes half of a core's execution slots without showing in its frequency, in the load or in the
- * chain of dependent additions.
+/* Whether a core is free of interference. A busy SMT sibling takes half of a core's execution slots, be it
+ * our own or, in a virtual machine, a neighbour's. Neither frequency nor load nor the chain of dependent
+ * additions shows it.
  *
- * The test is a run of independent additions: a core executes 3 to 6 of them per cycle alone and about half
- * as many beside a busy sibling. What "alone" means is learnt on the core itself, and learnt anew when it
- * turns out to do better, or always a little worse: then it was learnt while the frequency came out too low.
+ * The test is a run of independent additions. A core executes 3 to 6 of them per cycle alone, and about half
+ * as many beside a busy sibling. What "alone" means is learnt on the core itself. It is learnt again if the
+ * core turns out to do better, or always a little worse. The frequency came out too low while it was learnt.
  */
 #ifndef ULB_HARNESS_TIMING_SMT_INTERFERENCE_H
 #define ULB_HARNESS_TIMING_SMT_INTERFERENCE_H

@@ -19,8 +19,8 @@ size_t ulb_repetitions(double seconds, size_t most, void (*work)(void *arg, size
 /* Smallest step of ulb_now() seen in a burst of calls, seconds. */
 double ulb_timer_step(void);
 
-/* Frequency of the calling core now, Hz: one addition per cycle in a dependent chain (about 10 us, best of
- * three, so that an interrupt does not show). NAN on an architecture without the chain. */
+/* Frequency of the calling core now, Hz: one addition per cycle in a dependent chain. It takes about 10 us;
+ * the best of three, so that an interrupt does not show. NAN on an architecture without the chain. */
 double ulb_chain_hz(void);
 
 /* Whether the chain repeats well enough to serve as a clock: the spread of 15 calibrations is below 5 %. The

@@ -1,11 +1,14 @@
 /* From facts to classes.
  *
  * hwloc's CPU kinds are not core classes: turbo differences make up to nine of them on a homogeneous chip,
- * and two classes may share one. Evidence is taken in this order, the first that covers every core and splits
- * them: core type (hwloc, sysfs, CPUID); sizes of L1d and L2; capacity; maximum frequency, the last two only
- * across a gap of more than MIN_GAP. Base frequency is no evidence (Intel SST-BF raises it on cores of the
- * same kind), nor is the L3 (AMD's X3D parts stack it on one die of two), nor hwloc's efficiency (an order of
- * kinds, without a distance). */
+ * and two classes may share one. The first evidence counts that covers every core and splits them:
+ * - core type (hwloc, sysfs, CPUID);
+ * - sizes of L1d and L2;
+ * - capacity, only across a gap of more than MIN_GAP;
+ * - maximum frequency, only across such a gap.
+ * Base frequency is no evidence: Intel SST-BF raises it on cores of the same kind. Nor is the L3: AMD's X3D
+ * parts stack it on one die of two. Nor is hwloc's efficiency: it is an order of kinds, without a distance.
+ */
 #include "harness/topology/topology_private.h"
 
 #include <stdio.h>
@@ -52,8 +55,8 @@ static struct ulb_core fastest_alike(const struct ulb_cores *cores, const struct
     return best;
 }
 
-/* Cores with the same caches are one group. Between groups speed decides, where known, then the larger L1d
- * (an E cluster's shared L2 may be larger than a P core's own), then the larger L2. */
+/* Cores with the same caches are one group. Between groups speed decides if it is known, then the larger L1d,
+ * then the larger L2. An E cluster's shared L2 may be larger than a P core's own. */
 static int by_caches(const struct ulb_cores *cores, const struct ulb_core *a, const struct ulb_core *b)
 {
     if (same_caches(a, b))

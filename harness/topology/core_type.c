@@ -1,5 +1,5 @@
 /* Core types from three sources that check one another: hwloc's CoreType, the lists of the kernel's PMUs in
- * sysfs (which hwloc 2.9 does not read), CPUID on each allowed PU. */
+ * sysfs, and CPUID on each allowed PU. hwloc 2.9 does not read those lists. */
 #include "harness/topology/topology_private.h"
 
 #include <errno.h>
@@ -63,8 +63,8 @@ static enum ulb_core_type type_of_core(const struct ulb_core *core, const enum u
     return found;
 }
 
-/* An efficiency core by one source and a low-power one by another is no contradiction: CPUID and old hwloc
- * know one type of Atom only, and the more precise word stays. */
+/* An efficiency core by one source and a low-power one by another is no contradiction. CPUID and old hwloc
+ * know one type of Atom only, so that the more precise word stays. */
 static bool refines(enum ulb_core_type a, enum ulb_core_type b)
 {
     return (a == ULB_TYPE_EFFICIENCY && b == ULB_TYPE_LOW_POWER) ||

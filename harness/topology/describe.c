@@ -182,8 +182,8 @@ static void copy_model(hwloc_topology_t hw, char *out, size_t out_bytes)
     ulb_text_printable(out); /* an XML file says what it likes */
 }
 
-/* The running system's own figure; hwloc sums up the nodes', which leave out memory that was plugged in later
- * and are 0 where sysfs cannot be read. */
+/* The running system's own figure. hwloc sums up the nodes', which leave out memory that was plugged in later
+ * and are 0 if sysfs cannot be read. */
 static void set_memory(struct ulb_topology *topology)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

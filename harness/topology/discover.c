@@ -45,8 +45,8 @@ static enum ulb_status xml_refused(const char *path, int cause, struct ulb_error
         path);
 }
 
-/* hwloc moves the calling thread from PU to PU while it looks at the caches, and where it cannot move it back
- * it says nothing: what may be used would then be one PU. */
+/* hwloc moves the calling thread from PU to PU while it looks at the caches. If it cannot move it back, it
+ * says nothing: what may be used would then be one PU. */
 static enum ulb_status load(hwloc_topology_t hw, int *cause, struct ulb_error *err)
 {
     cpu_set_t before[ULB_AFFINITY_SETS], after[ULB_AFFINITY_SETS];
@@ -121,8 +121,8 @@ static enum ulb_status refused(const struct source *source, int cause, struct ul
                     "hwloc could not discover the machine: %s; are /sys and /proc mounted?", strerror(cause));
 }
 
-/* The file or the description is set by hand: where hwloc itself follows the environment and what it names is
- * broken, it goes on with the running machine without a word. */
+/* The file or the description is set by hand. hwloc itself follows the environment, but if what that names is
+ * broken, it continues with the running machine without a word. */
 static enum ulb_status open_once(const struct source *source, hwloc_topology_t *hw, struct ulb_error *err)
 {
     if (hwloc_topology_init(hw) < 0)
@@ -150,13 +150,13 @@ static bool same_topology(hwloc_topology_t a, hwloc_topology_t b)
     return same;
 }
 
-/* A running machine is discovered twice: what hwloc cannot read or has no memory for, a cache say, it leaves
- * out without a word, and nothing tells a machine without it from one that was half read. */
+/* A running machine is discovered twice. hwloc leaves out without a word what it cannot read or has no memory
+ * for, such as a cache. Nothing tells a machine without it from one that was half read. */
 enum ulb_status ulb_hwloc_open(hwloc_topology_t *hw, struct ulb_error *err)
 {
     const struct source source = find_source(), here = {NULL, NULL};
     /* What hwloc would print is in ulb_topology's note. Plug-ins of an installed hwloc belong to that
-     * version, which need not be the one linked in; they find devices, caches and cores are found without. */
+     * version, which need not be the one linked in. They find devices; caches and cores are found without. */
     if (setenv("HWLOC_HIDE_ERRORS", "2", 0) != 0 || setenv("HWLOC_PLUGINS_PATH", "", 0) != 0)
         return ulb_fail(err, ULB_ENVIRONMENT, "the environment of hwloc could not be set: %s",
                         strerror(errno));
@@ -227,7 +227,7 @@ static enum ulb_core_type type_of_name(const char *name)
     return ULB_TYPE_UNKNOWN;
 }
 
-/* Where kinds disagree within a core, the faster is believed: SMT siblings share one pipeline. */
+/* If kinds disagree within a core, the faster is believed: SMT siblings share one pipeline. */
 static void read_kind(hwloc_topology_t hw, hwloc_const_bitmap_t pu, struct ulb_core *core)
 {
     int kind = hwloc_cpukinds_get_by_cpuset(hw, pu, 0);

@@ -72,11 +72,10 @@ void ulb_topology_free(struct ulb_topology *topology);
 json_t *ulb_topology_json(const struct ulb_topology *topology);
 
 /* Resolves a set: a class name, "all", a PU list such as "0-3,8", or several of these such as "P,LP-E" and
- * "P,8-9". Names give one PU per core; lists are taken literally. "all" is every class, less LP-E where the
- * machine has plain E cores that may be used: LP-E cores are then a third tier behind another path to memory,
- * while on a chip without E (Lunar Lake) they are what everyone calls its E cores. Only allowed PUs;
- * ULB_BAD_INPUT names the unknown class or the PU that may not be used. out is ascending and freed by
- * ulb_pu_list_free. */
+ * "P,8-9". Names give one PU per core; lists are taken literally. "all" is every class, less LP-E if the
+ * machine has plain E cores that may be used. LP-E cores are then a third tier behind another path to memory.
+ * On a chip without E (Lunar Lake) they are what everyone calls its E cores. Only allowed PUs; ULB_BAD_INPUT
+ * names the unknown class or the PU that may not be used. out is ascending and freed by ulb_pu_list_free. */
 enum ulb_status ulb_topology_select(const struct ulb_topology *topology, const char *set,
                                     struct ulb_pu_list *out, struct ulb_error *err);
 

@@ -1,7 +1,7 @@
 /* What the parts of the topology layer share: the facts about each core before it has a class.
  *
- * discover.c asks hwloc, core_type.c and cpuid.c ask what hwloc may not know, classify.c decides from the
- * facts alone, describe.c turns the decision into struct ulb_topology. */
+ * discover.c asks hwloc. core_type.c and cpuid.c ask what hwloc may not know. classify.c decides from the
+ * facts alone. describe.c turns the decision into struct ulb_topology. */
 #ifndef ULB_HARNESS_TOPOLOGY_TOPOLOGY_PRIVATE_H
 #define ULB_HARNESS_TOPOLOGY_TOPOLOGY_PRIVATE_H
 
@@ -57,14 +57,14 @@ enum ulb_status ulb_core_types_gather(hwloc_topology_t hw, const struct ulb_type
                                       struct ulb_error *err);
 
 /* cpuid.c: ulb_pinned_core_types calls read on each allowed PU, unless the first answer is UNKNOWN, and puts
- * the thread's affinity back; a PU that cannot be pinned stays UNKNOWN. */
+ * the thread's affinity back. A PU that cannot be pinned stays UNKNOWN. */
 enum ulb_status ulb_pinned_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t allowed,
                                       enum ulb_core_type (*read)(void), enum ulb_core_type *types,
                                       struct ulb_error *err);
 enum ulb_status ulb_cpuid_core_types(hwloc_topology_t hw, hwloc_const_bitmap_t allowed,
                                      enum ulb_core_type *types, struct ulb_error *err);
-/* Of PUs whose MIDR_EL1 says so: the fastest kind of core present is the performance one, then efficiency,
- * then low power. All UNKNOWN where there is but one kind, or one that is not known. */
+/* Core types by MIDR_EL1: the fastest kind of core present is the performance one, then efficiency, then low
+ * power. All UNKNOWN where there is but one kind, or one that is not known. */
 void ulb_midr_core_types(const struct ulb_cpu_signature *cpus, size_t n, enum ulb_core_type *types);
 enum ulb_core_type ulb_intel_core_type(uint32_t leaf7_edx, uint32_t leaf1a_eax);
 enum ulb_core_type ulb_amd_core_type(uint32_t leaf26_eax, uint32_t leaf26_ebx);

@@ -203,8 +203,8 @@ static double seconds_worked(pid_t child)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Whether the call at work has had all the time it may take: of the processor, for a machine with other work
- * is slow and no kernel's fault, or ten times as long where it waits for something. */
+/* Whether the call at work has had all the time it may take. That is time of the processor: a machine with
+ * other work is slow and no kernel's fault. Or ten times as long if the call waits for something. */
 struct call_age {
     size_t call;
     double worked, waited; /* when it began; since then */

@@ -21,9 +21,9 @@ static void call(const struct ulb_kernel *kernel, const struct ulb_gemm *gemm)
     ++*counted;
 }
 
-/* Memory between two stretches of pages that fault; the data begins right behind the one before, or ends at
- * the one behind once it was moved there. Kept from test case to test case: mapped and filled for each end
- * anew, they took a third of all the time. */
+/* Memory between two stretches of pages that fault. The data begins right behind the one before, or ends at
+ * the one behind once it was moved there. Kept from test case to test case: to map and fill it for each takes
+ * long. */
 struct guarded {
     char *map;
     size_t room; /* between the two */
@@ -113,7 +113,7 @@ static void point_at_buffers(const struct ulb_test_case *test_case, struct buffe
     ulb_activations_give(&b->tokens, &b->gemm);
 }
 
-/* All but the tokens' content, at the beginnings; rows of tokens are as tight as the kernel may ask for. */
+/* All but the tokens' content, at the beginnings. Rows of tokens are as tight as the kernel may require. */
 static struct buffers *fill_buffers(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                     size_t n)
 {
@@ -209,7 +209,7 @@ static bool next_piece(void *arg, size_t *m0, size_t *m1)
     return true;
 }
 
-/* The same, one token, for a kernel that may ask for the pieces itself; one: its rows. */
+/* The same, one token, for a kernel that takes the pieces itself by more(). one: its rows. */
 static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b, const float *one)
 {
     struct pieces pieces = {{kernel->mr + b->gemm.k}, b->gemm.m, kernel->mr};
@@ -226,8 +226,8 @@ static const char *check_more(const struct ulb_kernel *kernel, struct buffers *b
     return memcmp(b->of[Y].data, one, bytes) == 0 ? "" : "rows that were asked for differ from the whole run";
 }
 
-/* A kernel that reads blocks as files hold them, row by row, adds up one token's sums over lanes of columns
- * and those of a register tile over lanes of rows: bits of several tokens are not those of one. */
+/* A kernel may read blocks as files hold them, row by row. It adds up one token's sums over lanes of columns,
+ * and those of a register tile over lanes of rows. Bits of several tokens are then not those of one. */
 static bool rounds_by_batch(const struct ulb_kernel *kernel)
 {
     return kernel->layout->format->block && kernel->mr == 1 && kernel->nr > 1;
@@ -352,8 +352,8 @@ static const char *check_here(const struct ulb_test_case *test_case, const struc
     return fault;
 }
 
-/* The last token alone must give the same bits, for logits should not depend on how many are computed at
- * once, unless the kernel says that it rounds otherwise; y then is that token's, for its reference. */
+/* The last token alone must give the same bits, unless the kernel says that it rounds otherwise. Logits
+ * should not depend on how many are computed at once. y then is that token's, for its reference. */
 static bool last_token_alone_is_the_same(const struct ulb_kernel *kernel, struct buffers *b)
 {
     const struct ulb_activations *all = &b->tokens;

@@ -1,19 +1,21 @@
-/* The checker of one kernel at one test case: pages that fault right before and behind every buffer, inputs
- * that cannot be written, canaries round the rows asked for, whole run, split run and second run bit-equal,
- * several tokens, and the scalar reference. */
+/* The checker of one kernel at one test case:
+ * - pages that fault right before and behind every buffer, inputs that cannot be written, canaries round the
+ * rows asked for;
+ * - whole run, split run and second run bit-equal;
+ * - several tokens, and the scalar reference. */
 #ifndef ULB_HARNESS_VERIFY_STRICT_H
 #define ULB_HARNESS_VERIFY_STRICT_H
 
 #include "harness/verify/test_case.h"
 
-/* "" when everything holds, else what does not, in static storage. tokens: so many of the test case that all
- * differ, each against the reference; 0, for a test case of one: it, its negative and zeros, and besides the
- * reference the split run and the second run. A kernel that touches what it must not raises SIGSEGV, which is
- * the caller's to catch. counter, where somebody watches it, is odd while the kernel is at work; or NULL. */
+/* "" if everything holds, else what does not, in static storage. tokens: so many of the test case that all
+ * differ, each against the reference. 0, for a test case of one: the token, its negative and zeros, the split
+ * run and the second run. A kernel that touches what it must not raises SIGSEGV, which is the caller's to
+ * catch. counter is odd while the kernel is at work, if somebody watches it; or NULL. */
 const char *ulb_strict_check(const struct ulb_kernel *kernel, const struct ulb_test_case *test_case,
                              size_t tokens, volatile size_t *counter);
 
-/* Of the address of a SIGSEGV during a check: "touches memory behind its weights"; false where it lies near
+/* What the address of a SIGSEGV during a check says: "touches memory behind its weights". false: it lies near
  * no buffer. For signal handlers. */
 bool ulb_strict_place(const void *address, char *text, size_t bytes);
 

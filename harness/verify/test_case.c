@@ -152,7 +152,7 @@ static void part(size_t m, size_t threads, size_t thread, size_t grain, size_t *
         *end = m;
 }
 
-/* Each row has a generator of its own, so that the test case does not depend on the number of threads; its
+/* Each row has a generator of its own, so that the test case does not depend on the number of threads. Its
  * state is itself drawn, because neighbouring states of this generator give the same numbers one draw apart.
  */
 static void fill_part(void *arg, size_t thread)
@@ -225,9 +225,9 @@ static void fill_base(float *x, size_t k, enum ulb_fill fill, struct ulb_rng *rn
     }
 }
 
-/* What token n is of its base: sign and power of two, so small that no product leaves the normal numbers and
- * no scale those of half precision. Multiplying by it is exact everywhere: int8 activations only change their
- * sign, and scale and result change by the factor. */
+/* What token n is of its base: sign and power of two. It is so small that no product leaves the normal
+ * numbers and no scale those of half precision. Multiplying by it is exact everywhere: int8 activations only
+ * change their sign, and scale and result change by the factor. */
 static float factor_of(size_t n)
 {
     enum { LARGEST = 6, POWERS = 2 * LARGEST + 1 };

@@ -18,8 +18,8 @@ enum ulb_fill {
     ULB_FILL_MIN,
     ULB_FILL_MAX,
     ULB_FILL_ALTERNATING,
-    /* The largest weights, an activation of 1, all others 2^-24: of weights of 1 each product is lost to a
-     * single-precision sum that begins with the first. For floating activations. */
+    /* The largest weights, an activation of 1, all others 2^-24. With weights of 1 each product is lost to a
+       single-precision sum that begins with the first. For floating activations. */
     ULB_FILL_LOST
 };
 
@@ -34,21 +34,21 @@ struct ulb_test_case {
     size_t n;                 /* tokens */
     float *xf;                /* [n][x.columns]; for int8 activations what they were quantised from */
     struct ulb_activations x; /* K rounded up so that any kernel's kr divides it */
-    /* The scalar kernel computes the first ULB_TEST_CASE_BASES tokens; the others are these with another sign
-     * and a power of two for a factor, so that their answers follow exactly: the reference of 512 tokens
+    /* The scalar kernel computes the first ULB_TEST_CASE_BASES tokens. The others are these with another sign
+     * and a power of two for a factor, so that their answers follow exactly. The reference of 512 tokens
      * would take longer than all else. */
     float *expected;    /* [bases][M] */
-    float *magnitude;   /* [bases][M], sum |w||x| for kernels with a tolerance; NULL for exact formats. With
-                         * |w| = (|value| + |zero| + offset) scale, of a block format |d scale| (|value| +
-                         * offset) + |dmin min|, where offset is that of the codes if activations are floating,
-                         * else 0; |x| plus the zero point's, times the scale */
+    float *magnitude;   /* [bases][M], sum |w||x| for kernels with a tolerance; NULL for exact formats. |w| is
+                           `(|value| + |zero| + offset) * scale`. In a block format it is `|d scale| (|value| +
+                           offset) + |dmin min|`. offset is that of the codes if activations are floating, else
+                           0. |x| has the zero point's added, times the scale */
     double reference_s; /* that the scalar kernel took for the bases */
     struct ulb_pages storage;
 };
 
-/* Makes an M x K test case of one token with the weight and activation formats of kernel, and computes its
- * answer with the team (NULL: alone). ULB_BAD_INPUT when K is no multiple of a block format's columns,
- * ULB_ENVIRONMENT when memory is short. */
+/* Makes an M x K test case of one token with the weight and activation formats of kernel. Computes its answer
+ * with the team (NULL: alone). ULB_BAD_INPUT: K is no multiple of a block format's columns. ULB_ENVIRONMENT:
+ * memory is short. */
 enum ulb_status ulb_test_case_open(struct ulb_test_case *test_case, const struct ulb_kernel *kernel, size_t m,
                                    size_t k, enum ulb_fill fill, uint64_t seed, struct ulb_team *team,
                                    struct ulb_error *err);
@@ -80,8 +80,9 @@ enum ulb_status ulb_test_case_verify(const struct ulb_test_case *test_case, cons
                                      struct ulb_error *err);
 
 /* Says that a kernel of others is about to be called at that shape (common/doing.h), with the seconds that a
- * call may take: settings', or 1000 times what the longest reference so far took, at least ten. For the
- * suite's own kernels, and where the last call said the same, it costs nothing. ulb_doing_end() ends it. */
+ * call may take. These are the settings', or 1000 times what the longest reference so far took, at least ten.
+ * It costs nothing for the suite's own kernels, or if the last call said the same. ulb_doing_end() ends it.
+ */
 void ulb_kernel_doing(const struct ulb_kernel *kernel, size_t m, size_t k, size_t n);
 void ulb_kernel_timeout(double seconds);
 

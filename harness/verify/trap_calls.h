@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 /* From here on starting threads, processes and programs, and changing an affinity raise SIGSYS in the thread
- * that tries; false: the system allows no such filter. */
+ * that tries. false: the system allows no such filter. */
 bool ulb_trap_calls(void);
 
-/* Of the system call that raised it (si_syscall): "starts a thread or a process", "moves a thread to other
- * CPUs". */
+/* What the system call that raised it (si_syscall) does: "starts a thread or a process", "moves a thread to
+ * other CPUs". */
 const char *ulb_trapped_call(int call);
 
 #endif

@@ -4,8 +4,8 @@
 #include "kernels/gguf_block.h"
 #include "kernels/plugin_loader.h"
 
-/* Around every tile edge, real shapes small enough to be quick, K = 5460 (no divisor of 8), and the largest K
- * for which the layouts' overflow bounds are stated. */
+/* Around every tile edge, real shapes small enough to be quick, and K = 5460 (no divisor of 8). Also the
+ * largest K for which the layouts' overflow bounds are stated. */
 static const struct {
     size_t m, k;
 } shapes[] = {{1, 1},    {1, 4},    {7, 3},     {31, 31},    {32, 4},    {33, 5},    {63, 64},   {64, 127},

@@ -59,8 +59,7 @@ void ulb_decode_yardsticks(const struct ulb_record *record, double *low, double 
     }
 }
 
-/* Of the record's beta stage; a record of decoding alone has one for each of its runs, measured beside them.
- */
+/* The yardstick of the record's beta stage. A record of decoding alone has one for each of its runs. */
 static void put_yardstick(FILE *script, const struct ulb_record *record, const char *set)
 {
     double low = ulb_yardstick_gbps(record, set), high = low;

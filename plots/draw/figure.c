@@ -432,7 +432,7 @@ static bool copy_id(struct cursor *cursor, const char *name, FILE *out)
 }
 
 /* Copies an SVG of gnuplot to out. Values that are shown on pointing become <title> elements, which need no
- * script; every id begins with name, so that figures of one page do not share them; groups that hold nothing
+ * script. Every id begins with name, so that figures of one page do not share them. Groups that hold nothing
  * and titles that say nothing are left out. */
 static void copy_svg(const char *svg, size_t bytes, const char *name, FILE *out)
 {

@@ -50,7 +50,7 @@ enum ulb_status ulb_figure_may_replace(const char *figure, const char *format, c
 
 /* ---- Internal to plots/: what the drawing functions share. ----
  *
- * A drawing function writes gnuplot commands; figure.c puts terminal and output in front of them. */
+ * A drawing function writes gnuplot commands. figure.c puts terminal and output in front of them. */
 
 struct ulb_canvas {
     FILE *script;
@@ -83,8 +83,8 @@ void ulb_put_tic_text(FILE *script, const char *text, size_t room);
 void ulb_put_title(const struct ulb_canvas *canvas, const struct ulb_record *record, const char *what,
                    const char *set);
 
-/* What a reader sees on pointing at a place, in figures that can do that: one row a place between begin and
- * end, all before the plot command; plot adds them to that command and is to be called last. The text is
+/* What a reader sees on pointing at a place, in figures that can do that. One row a place stands between
+ * begin and end, all before the plot command. plot adds them to that command and is called last. The text is
  * "\\n"-separated, in ulb_put_text's care. */
 void ulb_hover_begin(const struct ulb_canvas *canvas);
 void ulb_hover(const struct ulb_canvas *canvas, double x, double y, const char *format, ...)
@@ -93,8 +93,8 @@ void ulb_hover_cell(const struct ulb_canvas *canvas, double x, double y, const s
 void ulb_hover_end(const struct ulb_canvas *canvas);
 void ulb_hover_plot(const struct ulb_canvas *canvas);
 
-/* Legend of so many entries, the longest so many characters, below axes whose x tics have tic_lines lines
- * (more than ULB_UPRIGHT_TIC_LINES: they lie); makes room for it. Also the grid. */
+/* Legend of so many entries, the longest so many characters; makes room for it. It stands below axes whose x
+ * tics have tic_lines lines. More than ULB_UPRIGHT_TIC_LINES lie. Also the grid. */
 enum { ULB_UPRIGHT_TIC_LINES = 3 };
 void ulb_put_frame(struct ulb_canvas *canvas, size_t entries, size_t longest, unsigned tic_lines);
 
@@ -112,19 +112,19 @@ struct ulb_beta_line {
     double beta;
 };
 
-/* Colours of vertical lines. Lines of other dashes take a colour next to it: gnuplot joins arrows of one
+/* Colours of vertical lines. Lines of other dashes take a colour next to it. gnuplot joins arrows of one
  * colour in an SVG to one path, with the dashes of one of them. */
 enum { ULB_BETA_RGB = 0x882255, ULB_PAPER_BETAS_RGB = 0x777777 };
 
 /* Axes of a roofline with the betas of so many classes. */
 void ulb_put_roof_axes(FILE *script, const struct ulb_extent *extent, size_t n_classes);
 
-/* Vertical lines; their labels stand above the frame, where no curve runs through them, and left and right of
- * each other, since the betas of a machine lie close together. */
+/* Vertical lines. Their labels stand above the frame, where no curve runs through them. They stand left and
+ * right of each other, since the betas of a machine lie close together. */
 void ulb_put_betas(FILE *script, const struct ulb_beta_line *classes, size_t n);
 
-/* The betas that the paper gives for its three platforms, as thin lines with their names inside of the frame,
- * where no curve runs: above the slope. The range must hold them; characters have no room for them. */
+/* The betas that the paper gives for its three platforms, as thin lines. Their names are inside the frame and
+ * above the slope, where no curve runs. The range must hold them; characters have no room for them. */
 void ulb_extent_add_paper_betas(const struct ulb_canvas *canvas, struct ulb_extent *extent);
 void ulb_put_paper_betas(const struct ulb_canvas *canvas);
 #define ULB_PAPER_BETAS_TITLE "published betas of ARL, ARLH, LNL: P solid, E dashed"
@@ -135,17 +135,17 @@ void ulb_decode_yardsticks(const struct ulb_record *record, double *low, double 
 /* The yardstick of a set of cores, GB/s; NAN when the record has none. */
 double ulb_yardstick_gbps(const struct ulb_record *record, const char *set);
 
-/* Colour of a weight format, "#0072B2"; colours that all eyes tell apart (Okabe and Ito
- * 2008, their yellow replaced by Tol's brown, which shows on white). */
+/* Colour of a weight format, "#0072B2". All eyes tell these colours apart: those of Okabe and Ito 2008, their
+ * yellow replaced by Tol's brown, which shows on white. */
 const char *ulb_format_colour(const char *format);
 /* Colour number i for things that are not formats. */
 const char *ulb_series_colour(size_t i);
 
-/* Columns of a figure over shapes: one cell of each different (model, layer, M, K) of the n, in their order.
- * columns has room for n; returns how many there are. */
+/* Columns of a figure over shapes: one of the n cells for each (model, layer, M, K), in their order. columns
+ * has room for n; returns how many there are. */
 size_t ulb_shape_columns(const struct ulb_cell *const *cells, size_t n, const struct ulb_cell **columns);
 
-/* Tics of layer and M x K under the columns 0, 1, ..., which lie where the columns are many, and above them
+/* Tics of layer and M x K under the columns 0, 1, ..., which lie if the columns are many. Above them stand
  * the models' names, each on a colour of its own. */
 unsigned ulb_shape_tic_lines(const struct ulb_canvas *canvas, size_t columns);
 unsigned ulb_shape_column_width(const struct ulb_canvas *canvas, size_t columns);

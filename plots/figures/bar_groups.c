@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "int4g32" is int4 with one scale for 32 columns; returns 32, or 0 for one scale a row. *length is that of
- * the name without the group. */
+/* "int4g32" is int4 with one scale for 32 columns; returns 32. Returns 0 for one scale a row. *length is that
+ * of the name without the group. */
 static size_t group_of(const char *format, size_t *length)
 {
     const char *g = strrchr(format, 'g');

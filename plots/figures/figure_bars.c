@@ -1,5 +1,5 @@
-/* Bandwidth of each format over the shapes of models (the form of the paper's figures 5 to 7): attained by
- * its best kernel, or of a modelled platform. */
+/* Bandwidth of each format over the shapes of models (the form of the paper's figures 5 to 7). It is attained
+ * by its best kernel, or of a modelled platform. */
 #include "common/units.h"
 #include "plots/draw/figure.h"
 
@@ -61,8 +61,8 @@ static enum ulb_status collect_formats(const struct ulb_cell *const *cells, size
     return ULB_OK;
 }
 
-/* Memory is faster and slower in turn: shares of what it was beside each cell can be compared with one
- * another and with one line, bandwidths cannot. */
+/* Memory is faster and slower in turn. Shares of what it was beside each cell can be compared with one
+ * another and with one line; bandwidths cannot. */
 static double height(const struct shape_bars *bars, const struct ulb_cell *cell)
 {
     bool known = bars->shares && bars->limit > 0 && isfinite(cell->efficiency);

@@ -33,8 +33,8 @@ static bool is_first(const struct ulb_beta_cell *cells, size_t i)
     return first;
 }
 
-/* The sets in the order of the record, which has the whole set and the classes first, and how many more there
- * are than have room. Returns how many have it. */
+/* The sets in the order of the record, which has the whole set and the classes first. Also how many more
+ * there are than have room. Returns how many have it. */
 static size_t find_sets(const struct ulb_beta_cell *cells, size_t n, char sets[MAX_SETS][ULB_SET_BYTES],
                         size_t *further)
 {

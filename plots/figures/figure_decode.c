@@ -1,5 +1,5 @@
-/* Decode runs of a record: tokens per second with what Amdahl's law and the memory allow (the form of the
- * paper's figures 12 to 14), where the time of a token goes, and its energy. */
+/* Decode runs of a record (the form of the paper's figures 12 to 14): tokens per second with what Amdahl's
+ * law and the memory allow. Also where the time of a token goes, and its energy. */
 #include "plots/figures/bar_chart.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Throughput over the number of tokens: the fastest kernel of each format at the shape that was measured with
- * most N, beside the compute limit and what the memory allows. */
+/* Throughput over the number of tokens, beside the compute limit and what the memory allows. Of each format
+ * it is the fastest kernel, at the shape that was measured with most N. */
 #include "plots/draw/figure.h"
 #include "common/units.h"
 

@@ -1,6 +1,6 @@
-/* The roofline of a modelled platform (the form of the paper's figure 4), from the document of the models:
- * the sequences with the gammas of the platform's file, with the port bounds of its real cores, and the 1-bit
- * kernel that was measured elsewhere. */
+/* The roofline of a modelled platform (the form of the paper's figure 4), from the document of the models. It
+ * shows the sequences with the gammas of the platform's file, and with the port bounds of its real cores. It
+ * also shows the 1-bit kernel that was measured elsewhere. */
 #include "common/units.h"
 #include "plots/draw/figure.h"
 

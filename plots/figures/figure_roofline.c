@@ -1,6 +1,5 @@
 /* Effective-bandwidth rooflines e_bw = min(beta, B/gamma) of measured kernels (the form of the paper's figure
- * 4), the machine's own beta of each core class as vertical lines, and the measured GEMV results as points.
- */
+ * 4). Vertical lines are the machine's own beta of each core class. Points are the measured GEMV results. */
 #include "common/stats.h"
 #include "plots/draw/figure.h"
 
@@ -113,8 +112,8 @@ static const struct ulb_beta_cell *memory_cell(const struct roofline *figure, co
     return NULL;
 }
 
-/* Bytes/cycle of one core of the set for each GB/s of all: by the frequency between the samples of the grid,
- * else (in a record of an older version) by that of the beta stage. */
+/* Bytes/cycle of one core of the set for each GB/s of all. The frequency is that between the samples of the
+ * grid. A record of an older version has that of the beta stage alone. */
 static double per_gbps_of(const struct ulb_record *record, const char *set, const struct ulb_beta_cell *whole)
 {
     struct ulb_yardstick *yardsticks;
@@ -133,8 +132,8 @@ static double per_gbps_of(const struct ulb_record *record, const char *set, cons
 }
 
 /* beta of a class while all cores read: its share of the whole set's bandwidth (the paper's IV-B) at the
- * clock of the class, which among one class is that of the set; where the clock is not in the record, what
- * the class reads by itself. */
+ * clock of the class. With one class that is the clock of the set. If the clock is not in the record, it is
+ * what the class reads by itself. */
 static void find_betas(struct roofline *figure, const struct ulb_record *record)
 {
     const char *set = figure->n_cells ? figure->cells[0]->set : "all";
@@ -166,8 +165,8 @@ static const struct curve *curve_of(const struct roofline *figure, const char *k
 }
 
 /* Where a measured GEMV stands. The machine's memory may be faster or slower while a cell is measured than
- * when its beta was: a cell reaches so much of min(beta, B/gamma) as it did of min(the yardstick beside its
- * own samples, B/gamma). */
+ * when its beta was. So the point is at `min(beta, B/gamma) * measured / min(yardstick, B/gamma)`, with the
+ * yardstick beside the cell's own samples. */
 static double point_height(const struct roofline *figure, const struct curve *curve,
                            const struct ulb_cell *cell)
 {
@@ -194,7 +193,7 @@ static void find_range(struct roofline *figure, const struct ulb_canvas *canvas)
     ulb_extent_close(&figure->extent);
 }
 
-/* Where the points of one kernel stand: right of beta, column number so-and-so, since at beta itself the
+/* Where the points of one kernel stand: right of beta, in a column of the kernel's own. At beta itself the
  * kernels would hide each other. */
 static double point_place(const struct roofline *figure, size_t column)
 {

@@ -1,5 +1,5 @@
 /* Decoding on a modelled platform (the form of the paper's figures 12 to 14), from the document of its
- * models: tokens per second and speed-up over 16 bits, with what the text publishes as points. */
+ * models. Bars are tokens per second and speed-up over 16 bits, points what the text publishes. */
 #include "plots/figures/bar_chart.h"
 
 #include <math.h>

@@ -176,7 +176,7 @@ static enum ulb_status put_figure(FILE *out, const struct ulb_report_record *rec
     return status;
 }
 
-/* Without gnuplot the page says so and is whole otherwise. Of one record the first figure, the roofline, is
+/* Without gnuplot the page says so and is whole otherwise. The first figure of one record, the roofline, is
  * open and the others are folded. */
 static void put_figures(FILE *out, const struct ulb_report_record *records, size_t n,
                         struct ulb_error *no_figures)

@@ -9,8 +9,8 @@
 /* Name of record i: its machine, and its file where there are several. */
 void ulb_html_record_name(FILE *out, const struct ulb_report_record *records, size_t n, size_t i);
 
-/* The section that answers, of one record: memory, share of the limit, tokens per second, suggested format,
- * controls for model, context and wishes, and the formats' table. */
+/* The section that answers, of one record: memory, share of the limit, tokens per second and suggested
+ * format. Then controls for model, context and wishes, and the formats' table. */
 enum ulb_status ulb_html_answer(FILE *out, const struct ulb_report_record *report, struct ulb_error *err);
 
 /* The record itself, to be saved from the page. */

@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A gamma that grew so may be why a run chose another kernel of the format. */
-static const double CHOICES_APART = 1.39;
+/* A gamma that grew so may be why a run chose another kernel of the format: its median, which a neighbour at
+ * work raises too, and its fastest sample. */
+static const double CHOICES_APART = 1.39, FASTEST_APART = 1.25;
 
 /* The row of a kernel among those that the run chose from; NULL: none. */
 static const json_t *choice_of(const struct ulb_record *record, const char *kernel)
@@ -29,17 +30,35 @@ static bool another_was_chosen(const struct ulb_record *fresh, const char *kerne
     return json_is_false(json_object_get(choice_of(fresh, kernel), "chosen"));
 }
 
+/* The fastest sample of a kernel's gamma in any class of cores; INFINITY without. */
+static double fastest_gamma(const struct ulb_record *record, const char *kernel)
+{
+    const json_t *cell;
+    double fastest = INFINITY;
+    size_t i;
+    json_array_foreach(json_object_get(json_object_get(record->root, "gamma"), "cells"), i, cell)
+    {
+        const char *name = json_string_value(json_object_get(cell, "kernel"));
+        const json_t *cycles = json_object_get(cell, "gamma_min_cycles");
+        if (name && strcmp(name, kernel) == 0 && json_is_number(cycles))
+            fastest = fmin(fastest, json_number_value(cycles));
+    }
+    return fastest;
+}
+
 /* Whether a kernel may have lost the choice because it became slow. */
 static bool became_slow(const struct ulb_record *base, const struct ulb_record *fresh, const char *kernel)
 {
     double before = json_number_value(json_object_get(choice_of(base, kernel), "gamma_cycles"));
     double after = json_number_value(json_object_get(choice_of(fresh, kernel), "gamma_cycles"));
-    return before > 0 && !(after > 0 && after < CHOICES_APART * before);
+    bool median = !(after > 0 && after < CHOICES_APART * before);
+    bool fastest = !(fastest_gamma(fresh, kernel) < FASTEST_APART * fastest_gamma(base, kernel));
+    return before > 0 && median && fastest;
 }
 
-static enum ulb_status count_missing(const struct ulb_record *base, const struct ulb_record *fresh,
-                                     const struct ulb_compare_settings *settings,
-                                     struct ulb_comparison *comparison, struct ulb_error *err)
+enum ulb_status ulb_count_missing(const struct ulb_record *base, const struct ulb_record *fresh,
+                                  const struct ulb_compare_settings *settings,
+                                  struct ulb_comparison *comparison, struct ulb_error *err)
 {
     regex_t allowed;
     bool some = settings->allow_missing && settings->allow_missing[0];
@@ -56,7 +75,7 @@ static enum ulb_status count_missing(const struct ulb_record *base, const struct
             status = ulb_filter_match(&allowed, cell->key, &fine, err);
         if (fine)
             snprintf(cell->reason, sizeof cell->reason, "allowed by --allow-missing");
-        else if (!another_was_chosen(fresh, cell->kernel))
+        else if (!fresh || !another_was_chosen(fresh, cell->kernel))
             comparison->missing++;
         else {
             snprintf(cell->reason, sizeof cell->reason, "the new run chose another kernel of the format");
@@ -107,7 +126,7 @@ enum ulb_status ulb_compare_answer(const struct ulb_record *base, const struct u
     count_wrong(fresh, comparison);
     if (!comparison->identical)
         count_blind(settings, comparison);
-    return count_missing(base, fresh, settings, comparison, err);
+    return ulb_count_missing(base, fresh, settings, comparison, err);
 }
 
 const struct ulb_kernel_change *ulb_blindest(const struct ulb_comparison *comparison)
@@ -132,6 +151,11 @@ enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, s
     if (slower > 0)
         return ulb_fail(err, ULB_FINDING, "%zu %s regressed", slower,
                         slower == 1 ? "figure has" : "figures have");
+    if (comparison->missing > 0 && comparison->sessions > 0)
+        return ulb_fail(
+            err, ULB_FINDING,
+            "%zu %s missing in the new build: name kernels that both have, or take --allow-missing",
+            comparison->missing, comparison->missing == 1 ? "cell of the base is" : "cells of the base are");
     if (comparison->missing > 0)
         return ulb_fail(err, ULB_FINDING,
                         "%zu %s missing in the new record: measure it with ulb-bench run --like "
@@ -151,9 +175,10 @@ enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, s
         const struct ulb_kernel_change *kernel = ulb_blindest(comparison);
         return ulb_fail(err, ULB_UNDECIDED,
                         "cannot tell: of %zu %s a change must reach %.0f %% to be seen (%s): quiet the "
-                        "machine, measure longer, or accept that with --allow-blind",
+                        "machine, %s, or accept that with --allow-blind",
                         comparison->blind, comparison->blind == 1 ? "kernel" : "kernels",
-                        100 * kernel->smallest_detectable, kernel->kernel);
+                        100 * kernel->smallest_detectable, kernel->kernel,
+                        comparison->sessions > 0 ? "raise --max-minutes" : "measure longer");
     }
     return ULB_OK;
 }

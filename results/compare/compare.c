@@ -240,19 +240,6 @@ static void judge_pair(const struct ulb_series_pair *pair, const struct ulb_comp
     judge(cell, &pair->effect, wanted);
 }
 
-static int by_verdict(const void *a, const void *b)
-{
-    const struct ulb_compared *x = a, *y = b;
-    if (x->verdict != y->verdict)
-        return x->verdict < y->verdict ? -1 : 1;
-    /* Without a ratio last. */
-    double left = isnan(x->ratio) ? -1 : fabs(log(x->ratio)),
-           right = isnan(y->ratio) ? -1 : fabs(log(y->ratio));
-    if (left > right || left < right)
-        return left > right ? -1 : 1;
-    return strcmp(x->key, y->key);
-}
-
 static void note_states(const struct ulb_series_pair *pairs, size_t n, double *room,
                         struct ulb_comparison *comparison)
 {
@@ -296,7 +283,7 @@ static enum ulb_status judge_pairs(struct ulb_series_pair *pairs, size_t n,
     if (status == ULB_OK)
         note_states(pairs, n, room, comparison);
     free(room);
-    qsort(cells, n, sizeof *cells, by_verdict);
+    ulb_sort_compared(comparison, ULB_ORDER_VERDICT);
     return status;
 }
 
@@ -442,5 +429,5 @@ void ulb_comparison_confirm(struct ulb_comparison *comparison, const struct ulb_
         comparison->count[ULB_INCONCLUSIVE]++;
     }
     release_kernels(comparison);
-    qsort(comparison->cells, comparison->n, sizeof *comparison->cells, by_verdict);
+    ulb_sort_compared(comparison, ULB_ORDER_VERDICT);
 }

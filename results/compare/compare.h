@@ -40,7 +40,9 @@ struct ulb_kernel_change {
     double change, ci_lo, ci_hi; /* in the metric's direction, the median kernel's taken off */
     double smallest_detectable; /* the smallest slowdown that this pair of runs shows in eight of ten cases */
     size_t cells;
+    double fresh;             /* the new record's figure, median over the cells; NAN */
     enum ulb_verdict verdict; /* unsure: a change of must_see would have been missed */
+    bool open;                /* measured in turn: more sessions are wanted */
 };
 
 struct ulb_compare_settings {
@@ -67,6 +69,7 @@ struct ulb_comparison {
     size_t n_kernels;
     double common;           /* relative change of the median kernel */
     double kernel_threshold; /* relative slowdown from which on a kernel counts */
+    size_t sessions;         /* of builds measured in turn; 0: two records */
     bool identical;          /* one measurement, twice */
     size_t wrong;            /* cells of the new record with wrong results */
     char wrong_kernel[64];   /* of the first */
@@ -99,6 +102,16 @@ enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_reco
                             const struct ulb_compare_settings *settings, struct ulb_comparison *comparison,
                             struct ulb_error *err);
 void ulb_comparison_free(struct ulb_comparison *comparison);
+
+enum ulb_compared_order {
+    ULB_ORDER_VERDICT, /* the worst first, of one verdict the largest change; as ulb_compare() leaves them */
+    ULB_ORDER_CHANGE,  /* the largest first, either way */
+    ULB_ORDER_SHARE,   /* the new record's smallest first */
+    ULB_ORDER_KEY,
+};
+
+/* Orders kernels and cells. */
+void ulb_sort_compared(struct ulb_comparison *comparison, enum ulb_compared_order order);
 
 /* The kernel of which least could have been seen; NULL without kernels. */
 const struct ulb_kernel_change *ulb_blindest(const struct ulb_comparison *comparison);

@@ -26,6 +26,12 @@ enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
                                   const struct ulb_compare_settings *settings,
                                   struct ulb_comparison *comparison, struct ulb_error *err);
 
+/* Counts the cells of the base that the new build lacks and nobody allowed to be missing. The records say
+ * what was not chosen; both NULL: nothing was. ULB_BAD_INPUT for a regular expression that is none. */
+enum ulb_status ulb_count_missing(const struct ulb_record *base, const struct ulb_record *fresh,
+                                  const struct ulb_compare_settings *settings,
+                                  struct ulb_comparison *comparison, struct ulb_error *err);
+
 /* [{"field", "base", "new"}] of conditions that differ and do not forbid comparing; NULL without memory. */
 json_t *ulb_changed_fields(const struct ulb_record *base, const struct ulb_record *fresh);
 

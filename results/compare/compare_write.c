@@ -130,15 +130,16 @@ json_t *ulb_comparison_json(const struct ulb_compared_files *files, size_t n)
         missing += files[i].comparison->missing;
         blind += files[i].comparison->blind;
     }
-    return json_pack(
-        "{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O, s:f}", "metric",
-        metric_of(files), "base", files->base, "cells", cells, "kernels", kernels_json(files, n),
-        "regressions", (json_int_t)count_of(files, n, ULB_REGRESSED), "improvements",
-        (json_int_t)count_of(files, n, ULB_IMPROVED), "unsure",
-        (json_int_t)count_of(files, n, ULB_INCONCLUSIVE), "same", (json_int_t)count_of(files, n, ULB_SAME),
-        "missing", (json_int_t)missing, "new", (json_int_t)count_of(files, n, ULB_NEW), "wrong",
-        (json_int_t)wrong, "blind", (json_int_t)blind, "identical", n == 1 && files[0].comparison->identical,
-        "changed_fields", files[0].comparison->changed_fields, "common_change", files[0].comparison->common);
+    return json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O, s:f}",
+                     "metric", metric_of(files), "base", files->base, "cells", cells, "kernels",
+                     kernels_json(files, n), "regressions", (json_int_t)count_of(files, n, ULB_REGRESSED),
+                     "improvements", (json_int_t)count_of(files, n, ULB_IMPROVED), "unsure",
+                     (json_int_t)count_of(files, n, ULB_INCONCLUSIVE), "same",
+                     (json_int_t)count_of(files, n, ULB_SAME), "missing", (json_int_t)missing, "new",
+                     (json_int_t)count_of(files, n, ULB_NEW), "wrong", (json_int_t)wrong, "blind",
+                     (json_int_t)blind, "sessions", (json_int_t)files[0].comparison->sessions, "identical",
+                     n == 1 && files[0].comparison->identical, "changed_fields",
+                     files[0].comparison->changed_fields, "common_change", files[0].comparison->common);
 }
 
 /* ---- text with marks of its own ---- */
@@ -166,8 +167,15 @@ static const char *in_markdown(char c)
     return at ? escaped[at - marks] : (unsigned char)c < ' ' ? " " : NULL;
 }
 
+/* U+FFFE and U+FFFF in UTF-8, which XML 1.0 forbids. */
+static bool is_noncharacter(const char *at)
+{
+    return (unsigned char)at[0] == 0xEF && (unsigned char)at[1] == 0xBF &&
+           ((unsigned char)at[2] & 0xFE) == 0xBE;
+}
+
 /* XML 1.0 has no way to write most control characters. */
-static const char *in_xml(char c)
+static const char *escape_in_xml(char c)
 {
     switch (c) {
     case '&':
@@ -180,6 +188,18 @@ static const char *in_xml(char c)
         return "&quot;";
     default:
         return (unsigned char)c < ' ' || c == 0x7F ? "?" : NULL;
+    }
+}
+
+static void put_in_xml(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        char one[] = {*text, '\0'};
+        if (is_noncharacter(text)) {
+            putc('?', out);
+            text += 2;
+        } else
+            put_escaped(one, escape_in_xml, out);
     }
 }
 
@@ -277,25 +297,51 @@ void ulb_comparison_markdown(const struct ulb_compared_files *files, size_t n, F
 
 /* ---- JUnit ---- */
 
+/* Missing, and nothing says why that is fine. */
+static bool is_gone(const struct ulb_compared *cell)
+{
+    return cell->verdict == ULB_MISSING && !cell->reason[0];
+}
+
+/* What no figure shows: wrong results fail, and what could not have been seen is said. */
+static void put_answer_case(const struct ulb_comparison *comparison, FILE *out)
+{
+    struct ulb_error why;
+    enum ulb_status status = ulb_comparison_status(comparison, &why);
+    fputs("    <testcase classname=\"compare\" name=\"answer\" time=\"0\"", out);
+    if (status == ULB_OK || (status == ULB_FINDING && comparison->wrong == 0)) {
+        fputs("/>\n", out);
+        return;
+    }
+    fputs(status == ULB_FINDING ? ">\n      <failure type=\"wrong\" message=\""
+                                : ">\n      <skipped message=\"",
+          out);
+    put_in_xml(why.message, out);
+    fputs("\"/>\n    </testcase>\n", out);
+}
+
 static void put_case(const struct ulb_compared_files *file, const struct ulb_compared *cell, FILE *out)
 {
     char change[ULB_CHANGE_TEXT];
     fputs("    <testcase classname=\"", out);
-    put_escaped(cell->kernel[0] ? cell->kernel : metric_of(file), in_xml, out);
+    put_in_xml(cell->kernel[0] ? cell->kernel : metric_of(file), out);
     fputs("\" name=\"", out);
-    put_escaped(cell->key, in_xml, out);
+    put_in_xml(cell->key, out);
     fputs("\" time=\"0\"", out);
     if (cell->verdict == ULB_REGRESSED)
         fprintf(
             out,
             ">\n      <failure type=\"regression\" message=\"%s %.4g, was %.4g: %s\"/>\n    </testcase>\n",
             metric_of(file), cell->fresh, cell->base, ulb_change_text(cell, change));
+    else if (is_gone(cell))
+        fputs(">\n      <failure type=\"missing\" message=\"the base alone has it\"/>\n    </testcase>\n",
+              out);
     else if (cell->verdict == ULB_IMPROVED || cell->verdict == ULB_SAME)
         fputs("/>\n", out);
     else {
         fprintf(out, ">\n      <skipped message=\"%s", ulb_verdict_name(cell->verdict));
         fputs(cell->reason[0] ? ": " : "", out);
-        put_escaped(cell->reason, in_xml, out);
+        put_in_xml(cell->reason, out);
         fputs("\"/>\n    </testcase>\n", out);
     }
 }
@@ -306,11 +352,15 @@ void ulb_comparison_junit(const struct ulb_compared_files *files, size_t n, FILE
     for (size_t i = 0; i < n; i++) {
         const struct ulb_comparison *comparison = files[i].comparison;
         const size_t *count = comparison->count;
+        struct ulb_error why;
+        enum ulb_status status = ulb_comparison_status(comparison, &why);
         fprintf(out, "  <testsuite name=\"ulb-bench %s, ", metric_of(files));
-        put_escaped(files[i].fresh, in_xml, out);
+        put_in_xml(files[i].fresh, out);
         fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n",
-                comparison->n, count[ULB_REGRESSED],
-                count[ULB_INCONCLUSIVE] + count[ULB_MISSING] + count[ULB_NEW]);
+                comparison->n + 1, count[ULB_REGRESSED] + comparison->missing + (comparison->wrong > 0),
+                count[ULB_INCONCLUSIVE] + count[ULB_MISSING] - comparison->missing + count[ULB_NEW] +
+                    (status == ULB_UNDECIDED));
+        put_answer_case(comparison, out);
         for (size_t c = 0; c < comparison->n; c++)
             put_case(&files[i], &comparison->cells[c], out);
         fputs("  </testsuite>\n", out);
@@ -338,6 +388,15 @@ void ulb_comparison_github(const struct ulb_compared_files *files, size_t n, FIL
             put_escaped(text, in_message, out);
             putc('\n', out);
         }
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct ulb_error why;
+        enum ulb_status status = ulb_comparison_status(files[i].comparison, &why);
+        if (status == ULB_OK || (status == ULB_FINDING && files[i].comparison->count[ULB_REGRESSED] > 0))
+            continue;
+        fprintf(out, "::%s title=ulb-bench compare::", status == ULB_FINDING ? "error" : "warning");
+        put_escaped(why.message, in_message, out);
+        putc('\n', out);
     }
     ulb_verdict_text(files, n, text);
     fputs("::notice title=ulb-bench compare::", out);

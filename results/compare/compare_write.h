@@ -28,10 +28,13 @@ json_t *ulb_comparison_json(const struct ulb_compared_files *files, size_t n);
 /* A summary for a pull request, in GitHub's Markdown: what changed in tables, the rest in numbers. */
 void ulb_comparison_markdown(const struct ulb_compared_files *files, size_t n, FILE *out);
 
-/* JUnit XML: a figure is a test case, a regression its failure; what could not be judged is skipped. */
+/* JUnit XML: a figure is a test case; a regression and a figure that is gone are its failure; what could not
+ * be judged is skipped. A test case "answer" fails for wrong results and is skipped where nothing can be
+ * told. */
 void ulb_comparison_junit(const struct ulb_compared_files *files, size_t n, FILE *out);
 
-/* GitHub's workflow commands: an error for each regression, ten at most, and a notice that sums up. */
+/* GitHub's workflow commands: an error for each regression, ten at most, what else makes it fail or
+ * undecided, and a notice that sums up. */
 void ulb_comparison_github(const struct ulb_compared_files *files, size_t n, FILE *out);
 
 #endif

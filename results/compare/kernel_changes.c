@@ -32,8 +32,8 @@ static int by_value(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* NAN when there is nothing; reorders. */
-static double weighted_median(struct weighted *of, size_t n)
+/* The value below which that share of the weights lies; NAN when there is nothing; reorders. */
+static double weighted_quantile(struct weighted *of, size_t n, double share)
 {
     double total = 0, sum = 0;
     qsort(of, n, sizeof *of, by_value);
@@ -41,12 +41,17 @@ static double weighted_median(struct weighted *of, size_t n)
         total += of[i].weight;
     for (size_t i = 0; i < n; i++) {
         sum += of[i].weight;
-        if (sum > total / 2)
+        if (sum > share * total)
             return of[i].value;
-        if (sum == total / 2 && i + 1 < n)
+        if (sum == share * total && i + 1 < n)
             return (of[i].value + of[i + 1].value) / 2;
     }
     return NAN;
+}
+
+static double weighted_median(struct weighted *of, size_t n)
+{
+    return weighted_quantile(of, n, 0.5);
 }
 
 /* ---- one cell ---- */
@@ -59,8 +64,9 @@ static struct ulb_series all_rounds(const struct ulb_series *series)
     return all;
 }
 
-/* The rounds' median at one state of the machine, disturbed rounds with less weight. */
-static double level(const struct ulb_series *series, struct ulb_machine_state to, double *weight)
+/* That quantile of the rounds at one state of the machine, disturbed rounds with less weight. */
+static double level(const struct ulb_series *series, struct ulb_machine_state to, double quantile,
+                    double *weight)
 {
     const struct ulb_series all = all_rounds(series);
     double *moved = malloc((all.n + 1) * sizeof *moved), result = NAN;
@@ -72,7 +78,7 @@ static double level(const struct ulb_series *series, struct ulb_machine_state to
             rounds[i] = (struct weighted){moved[i], i < series->n ? 1 : DISTURBED_WEIGHT};
             *weight += rounds[i].weight;
         }
-        result = weighted_median(rounds, all.n);
+        result = weighted_quantile(rounds, all.n, quantile);
     }
     free(moved);
     free(rounds);
@@ -80,14 +86,14 @@ static double level(const struct ulb_series *series, struct ulb_machine_state to
 }
 
 /* ln of cost, new over base; NAN where one of the two has no round. */
-static struct weighted cell_effect(const struct ulb_series_pair *pair)
+static struct weighted cell_effect(const struct ulb_series_pair *pair, enum ulb_metric metric)
 {
     const struct ulb_series before_all = all_rounds(pair->base), after_all = all_rounds(pair->fresh);
     struct ulb_machine_state base = ulb_series_state(&before_all), fresh = ulb_series_state(&after_all);
     struct ulb_machine_state to = {sqrt(base.gbps * fresh.gbps), sqrt(base.hz * fresh.hz)};
-    double before, after;
-    double effect = -level(pair->base, to, &before);
-    effect += level(pair->fresh, to, &after);
+    double before, after, quantile = metric == ULB_METRIC_P95 ? 0.95 : 0.5;
+    double effect = -level(pair->base, to, quantile, &before);
+    effect += level(pair->fresh, to, quantile, &after);
     return (struct weighted){effect, fmin(before, after)};
 }
 
@@ -201,6 +207,17 @@ static double threshold_of(const struct kernel *kernel, const struct runs *runs,
     return fmin(fmax(runs->threshold, noise) + kernel->doubt, log(FOUND_ALWAYS));
 }
 
+/* The new record's figure, median over the kernel's cells. room: as many. */
+static double fresh_figure(const struct ulb_series_pair *pairs, const struct kernel *kernel, double *room)
+{
+    size_t n = 0;
+    for (size_t i = kernel->begin; i < kernel->end; i++) {
+        if (pairs[i].fresh && !isnan(pairs[i].fresh->value))
+            room[n++] = pairs[i].fresh->value;
+    }
+    return ulb_median(room, n);
+}
+
 static void state_kernel(const struct kernel *kernel, const struct runs *runs, double threshold,
                          bool bigger_is_better, const char *key, struct ulb_kernel_change *out)
 {
@@ -245,16 +262,6 @@ static void mark_cells(const struct kernel *kernel, enum ulb_verdict verdict, co
     }
 }
 
-static int by_kernel_verdict(const void *a, const void *b)
-{
-    const struct ulb_kernel_change *x = a, *y = b;
-    if (x->verdict != y->verdict)
-        return x->verdict < y->verdict ? -1 : 1;
-    if (!(fabs(x->change) == fabs(y->change)))
-        return fabs(x->change) > fabs(y->change) ? -1 : 1;
-    return strcmp(x->kernel, y->kernel);
-}
-
 static double wanted_of(const struct ulb_compare_settings *settings)
 {
     return log1p(isnan(settings->threshold) ? ULB_THRESHOLD : settings->threshold);
@@ -265,7 +272,7 @@ enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
                                   struct ulb_comparison *comparison, struct ulb_error *err)
 {
     if (settings->metric != ULB_METRIC_EFFICIENCY && settings->metric != ULB_METRIC_US &&
-        settings->metric != ULB_METRIC_GBPS)
+        settings->metric != ULB_METRIC_GBPS && settings->metric != ULB_METRIC_P95)
         return ULB_OK;
     struct weighted *effects = malloc((2 * n + 1) * sizeof *effects), *room = effects ? effects + n : NULL;
     struct kernel *kernels = malloc((n + 1) * sizeof *kernels);
@@ -278,7 +285,8 @@ enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to compare %zu cells", n);
     }
     for (size_t i = 0; i < n; i++)
-        effects[i] = pairs[i].base && pairs[i].fresh ? cell_effect(&pairs[i]) : (struct weighted){NAN, 0};
+        effects[i] = pairs[i].base && pairs[i].fresh ? cell_effect(&pairs[i], settings->metric)
+                                                     : (struct weighted){NAN, 0};
     comparison->n_kernels = find_kernels(pairs, n, effects, kernels, room, apart);
     struct runs runs = judge_runs(kernels, comparison->n_kernels, effects, wanted_of(settings),
                                   !isnan(settings->threshold), apart);
@@ -290,9 +298,9 @@ enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
         double threshold = threshold_of(&kernels[k], &runs, !isnan(settings->threshold));
         state_kernel(&kernels[k], &runs, threshold, ulb_metrics[settings->metric].bigger_is_better,
                      (first->base ? first->base : first->fresh)->key, change);
+        change->fresh = fresh_figure(pairs, &kernels[k], apart);
         mark_cells(&kernels[k], change->verdict, effects, &runs, threshold, comparison->cells);
     }
-    qsort(comparison->kernels, comparison->n_kernels, sizeof *comparison->kernels, by_kernel_verdict);
     free(effects);
     free(kernels);
     free(apart);

@@ -98,6 +98,19 @@ static double best_of(const struct ulb_cell *cell, const bool *marks, size_t beg
     return best;
 }
 
+static double p95_of(const struct ulb_cell *cell)
+{
+    double *sorted = malloc((cell->n_samples + 1) * sizeof *sorted), p95 = NAN;
+    if (!sorted)
+        return NAN;
+    memcpy(sorted, cell->us_samples, cell->n_samples * sizeof *sorted);
+    ulb_sort(sorted, cell->n_samples);
+    if (cell->n_samples > 0)
+        p95 = ulb_quantile(sorted, cell->n_samples, 0.95);
+    free(sorted);
+    return p95;
+}
+
 static double positive_or_nan(double value)
 {
     return value > 0 && isfinite(value) ? value : NAN;
@@ -130,8 +143,9 @@ static enum ulb_status read_cell(const struct ulb_cell *cell, const struct ulb_y
                                  enum ulb_metric metric, bool marks_count, struct ulb_series *out,
                                  struct ulb_error *err)
 {
-    size_t size = round_size(cell, yardstick), rounds = (cell->n_samples + size - 1) / size;
-    bool *disturbed = mark_disturbed(cell, marks_count), moves = metric == ULB_METRIC_EFFICIENCY;
+    bool tail = metric == ULB_METRIC_P95; /* of every sample, whatever disturbed it */
+    size_t size = tail ? 1 : round_size(cell, yardstick), rounds = (cell->n_samples + size - 1) / size;
+    bool *disturbed = mark_disturbed(cell, marks_count && !tail), moves = metric == ULB_METRIC_EFFICIENCY;
     rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
     if (!disturbed || !allocate(out, rounds)) {
         free(disturbed);
@@ -153,6 +167,7 @@ static enum ulb_status read_cell(const struct ulb_cell *cell, const struct ulb_y
     free(disturbed);
     out->value = metric == ULB_METRIC_US     ? cell->us
                  : metric == ULB_METRIC_GBPS ? cell->gbps
+                 : metric == ULB_METRIC_P95  ? p95_of(cell)
                                              : cell->efficiency;
     out->noise_floor = cell->noise_floor;
     if (moves && strcmp(cell->mode, "cold") == 0)
@@ -239,6 +254,7 @@ enum ulb_status ulb_series_read(const struct ulb_record *record, enum ulb_metric
     case ULB_METRIC_EFFICIENCY:
     case ULB_METRIC_US:
     case ULB_METRIC_GBPS:
+    case ULB_METRIC_P95:
         status = read_cells(record, metric, out, n, err);
         break;
     case ULB_METRIC_GAMMA:

@@ -14,6 +14,7 @@ const struct ulb_metric_info ulb_metrics[ULB_METRICS] = {
     [ULB_METRIC_GAMMA] = {"gamma", "cycles", "core cycles per 32 weights", false},
     [ULB_METRIC_INSTRUCTIONS] = {"instructions", "instructions", "instructions per 32 weights", false},
     [ULB_METRIC_GBPS] = {"gbps", "GB/s", "1e9 bytes of weights per second", true},
+    [ULB_METRIC_P95] = {"p95", "us", "microseconds that 95 of 100 calls stay below", false},
     [ULB_METRIC_TPS] = {"tps", "tokens/s", "tokens decoded per second", true},
     [ULB_METRIC_JOULE] = {"joule", "J", "energy per token decoded", false},
 };

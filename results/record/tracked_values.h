@@ -12,6 +12,7 @@ enum ulb_metric {
     ULB_METRIC_GAMMA,
     ULB_METRIC_INSTRUCTIONS, /* those up to here are ulb_record_values()'s */
     ULB_METRIC_GBPS,
+    ULB_METRIC_P95,
     ULB_METRIC_TPS,
     ULB_METRIC_JOULE,
     ULB_METRICS, /* how many */

@@ -52,9 +52,42 @@ expect 2 "must-see 'x'" "$bench" compare before.json after.json --must-see x
 "$bench" compare before.json after.json --metric gamma >/dev/null || fail "gammas are the same"
 expect 1 "12 figures have" "$bench" compare before.json before.json after.json --metric us
 
+# Tails: the worst of each round.
+change tails.json "pass
+for c in r['cells']:
+    if 'int1a8-blend-avxvnni' in c['kernel']: c['us_samples'] = [x * (1.6 if i % 3 == 1 else 1) for i, x in enumerate(c['us_samples'])]"
+"$bench" compare before.json tails.json >/dev/null || fail "tails count in the median: exit $?"
+expect 1 "12 figures have regressed" "$bench" compare before.json tails.json --metric p95
+
+# Orders: cells of one kernel beside each other, or the smallest share first.
+"$bench" compare before.json after.json --all --sort key >out 2>err && fail "--sort hides the exit code"
+python3 - <<'PYTHON' || fail "--sort"
+import json, subprocess, os
+def cells(order):
+    out = subprocess.run([os.environ["ULB_BUILD"] + "/ulb-bench", "compare", "before.json", "after.json", "--json", "--sort", order],
+                         capture_output=True).stdout
+    return json.loads(out)["cells"]
+keys = [c["key"] for c in cells("key")]
+shares = [c["new"] for c in cells("share")]
+changes = [abs(1 - c["ratio"]) for c in cells("change")]
+assert keys == sorted(keys) and shares == sorted(shares) and changes[0] > .1 and changes[-1] < .01
+PYTHON
+expect 2 "must be verdict, change, share or key" "$bench" compare before.json after.json --sort size
+expect 2 "goes with --metric efficiency" "$bench" compare before.json after.json --sort share --metric us
+
 # The other forms, read by parsers of theirs.
 "$bench" compare before.json after.json hidden.json --json >out.json 2>/dev/null && fail "--json hides the exit code"
 "$bench" compare before.json after.json --junit >out.xml 2>/dev/null && fail "--junit hides the exit code"
+"$bench" compare before.json hidden.json --junit >gone.xml 2>/dev/null && fail "--junit passes what is gone"
+"$bench" compare before.json wrong.json --junit >wrong.xml 2>/dev/null && fail "--junit passes wrong results"
+"$bench" compare before.json older.json --must-see 0.1 --junit >blind.xml 2>/dev/null && fail "--junit passes what is blind"
+change odd.json "pass
+for c in r['cells']: c['model'] = 'odd\\uffff\\ufffemodel'"
+"$bench" compare odd.json odd.json --junit >odd.xml || fail "exit $? of odd names"
+{ "$bench" compare before.json hidden.json --github 2>/dev/null || true; } | grep -q '^::error title=ulb-bench compare::12 cells' ||
+    fail "--github does not name what is gone"
+{ "$bench" compare before.json older.json --must-see 0.1 --github 2>/dev/null || true; } | grep -q '^::warning .*cannot tell' ||
+    fail "--github does not say that it cannot tell"
 "$bench" compare before.json after.json --markdown >out.md 2>/dev/null && fail "--markdown hides the exit code"
 "$bench" compare before.json after.json --github >out.txt 2>/dev/null && fail "--github hides the exit code"
 python3 - <<'PYTHON' || fail "a form of output"
@@ -69,9 +102,18 @@ for cell in document["cells"]:
         assert 1 / 1.21 < cell["ratio"] < 1 / 1.19 and cell["p_adjusted"] < 0.05
         assert 1 / 1.25 < cell["ci_lo"] < 1 / 1.2 < cell["ci_hi"] < 1 / 1.15
 suite, = tree.parse("out.xml").getroot().findall("testsuite")
-assert suite.get("tests") == "108" == str(len(suite.findall("testcase"))) and suite.get("failures") == "12"
+assert suite.get("tests") == "109" == str(len(suite.findall("testcase"))) and suite.get("failures") == "12"
 assert len(suite.findall("testcase/failure")) == 12 and not suite.findall("testcase/error")
 assert all(c.get("classname") and c.get("name") for c in suite.findall("testcase"))
+gone, = tree.parse("gone.xml").getroot().findall("testsuite")
+assert gone.get("failures") == "12" and {f.get("type") for f in gone.findall("testcase/failure")} == {"missing"}
+assert gone.get("skipped") == str(len(gone.findall("testcase/skipped")))
+wrong, = tree.parse("wrong.xml").getroot().findall("testsuite")
+assert wrong.get("failures") == "1" and "wrong results" in wrong.find("testcase/failure").get("message")
+blind, = tree.parse("blind.xml").getroot().findall("testsuite")
+assert blind.get("failures") == "0" and "cannot tell" in blind.find("testcase/skipped").get("message")
+odd, = tree.parse("odd.xml").getroot().findall("testsuite")
+assert any("odd??model" in c.get("name") for c in odd.findall("testcase")), "noncharacters"
 lines = open("out.txt").read().splitlines()
 assert len(lines) == 11 and all(l.startswith("::error title=slower int1a8-blend") for l in lines[:10])
 assert lines[10].startswith("::notice title=ulb-bench compare::12 regressed")

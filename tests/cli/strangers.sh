@@ -160,7 +160,7 @@ done
 expect 2 "HWLOC_SYNTHETIC describes another machine" env HWLOC_SYNTHETIC='core:2 pu:1' "$bench" beta
 
 # Names of formats as others write them.
-expect 2 "unknown format 'int8_k_m'; did you mean int8" "$bench" gemv --formats INT8_K_M --shapes 64x128
+expect 2 "unknown format 'int8_k_m'; did you mean 'int8'\\?" "$bench" gemv --formats INT8_K_M --shapes 64x128
 "$bench" list kernels --json >kernels.json
 "$bench" gamma --quick --formats INT8 --kernels '^int8a8-ref|^int8a8-scalar' >/dev/null 2>err || fail "INT8: $(cat err)"
 

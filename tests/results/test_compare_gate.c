@@ -109,6 +109,17 @@ static void leave_out(struct ulb_record *record, const char *kernel)
     }
 }
 
+/* What the record says of the kernel's gamma, and whether it was chosen. */
+static void choose(struct ulb_record *record, bool chosen, double gamma, double fastest)
+{
+    json_object_set_new(
+        record->root, "choices",
+        json_pack("[{s:s, s:b, s:f}]", "kernel", COMPUTE_BOUND, "chosen", chosen, "gamma_cycles", gamma));
+    json_object_set_new(
+        record->root, "gamma",
+        json_pack("{s:[{s:s, s:f}]}", "cells", "kernel", COMPUTE_BOUND, "gamma_min_cycles", fastest));
+}
+
 static void test_gate_missing(void **state)
 {
     (void)state;
@@ -123,20 +134,22 @@ static void test_gate_missing(void **state)
         assert_int_equal(answer(&base, &fresh, settings), cases[i].status);
         assert_true(cases[i].status == ULB_OK || strstr(err.message, "run --like"));
     }
-    /* A run may choose among kernels that are alike; one that became slow is not alike. */
-    for (int i = 0; i < 4; i++) {
-        int slow = i & 1, chosen = i >> 1;
+    /* A run may choose among kernels that are alike; one that became slow is not alike, one whose gamma a
+     * neighbour disturbed is. */
+    static const struct {
+        double gamma, fastest;
+        int chosen;
+        enum ulb_status status;
+    } choices[] = {
+        {1.2, 1.2, 0, ULB_OK},      {1.9, 1.8, 0, ULB_UNDECIDED}, {1.9, 1.1, 0, ULB_OK},
+        {1.2, 1.2, 1, ULB_FINDING}, {1.9, 1.8, 1, ULB_FINDING},
+    };
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         struct ulb_record base = make(1), fresh = make(2);
         leave_out(&fresh, COMPUTE_BOUND);
-        json_object_set_new(
-            base.root, "choices",
-            json_pack("[{s:s, s:b, s:f}]", "kernel", COMPUTE_BOUND, "chosen", 1, "gamma_cycles", 1.1));
-        json_object_set_new(fresh.root, "choices",
-                            json_pack("[{s:s, s:b, s:f}]", "kernel", COMPUTE_BOUND, "chosen", chosen,
-                                      "gamma_cycles", slow ? 1.9 : 1.2));
-        assert_int_equal(answer(&base, &fresh, (struct ulb_compare_settings){0}), chosen ? ULB_FINDING
-                                                                                  : slow ? ULB_UNDECIDED
-                                                                                         : ULB_OK);
+        choose(&base, true, 1.1, 1);
+        choose(&fresh, choices[i].chosen, choices[i].gamma, choices[i].fastest);
+        assert_int_equal(answer(&base, &fresh, (struct ulb_compare_settings){0}), choices[i].status);
     }
 }
 

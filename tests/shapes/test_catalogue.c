@@ -294,8 +294,10 @@ static void names_in_any_spelling(void **state)
         if (ulb_model_find(other[i]))
             fail_msg("%s is %s", other[i], ulb_model_find(other[i])->name);
     }
-    assert_string_equal(ulb_model_suggest("qwen3-8bb"), "qwen3-8b");
-    assert_null(ulb_model_suggest("perceiver"));
+    assert_int_equal(ulb_model_load("qwen3-8bb", &model, &err), ULB_BAD_INPUT);
+    assert_string_equal(err.message, "unknown model 'qwen3-8bb'; did you mean 'qwen3-8b'?");
+    assert_int_equal(ulb_model_load("perceiver", &model, &err), ULB_BAD_INPUT);
+    assert_non_null(strstr(err.message, "unknown model 'perceiver'; see 'ulb-bench list models'"));
     static const char *const remote[] = {"Qwen/Qwen3-8B", "https://huggingface.co/some/where",
                                          "some/model-9b"};
     for (size_t i = 0; i < sizeof remote / sizeof *remote; i++) {

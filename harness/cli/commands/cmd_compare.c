@@ -1,16 +1,19 @@
 /* ulb-bench compare: what became slower from one record to the next. */
 #include "common/text.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/commands/compare_beside.h"
 #include "harness/cli/commands/compare_confirm.h"
 #include "harness/cli/commands/compare_print.h"
 #include "harness/cli/named_records.h"
 #include "harness/cli/option.h"
+#include "results/compare/in_turn.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     OPTION_METRIC = 0x100,
@@ -26,7 +29,11 @@ enum {
     OPTION_KERNEL,
     OPTION_MUST_SEE,
     OPTION_ALLOW_BLIND,
-    OPTION_ALLOW_MISSING
+    OPTION_ALLOW_MISSING,
+    OPTION_BESIDE,
+    OPTION_BASE_LIBRARY,
+    OPTION_MAX_MINUTES,
+    OPTION_SORT
 };
 
 enum form { FORM_TABLE, FORM_JSON, FORM_MARKDOWN, FORM_JUNIT, FORM_GITHUB };
@@ -35,8 +42,12 @@ struct request {
     struct ulb_compare_settings settings;
     enum form form;
     enum ulb_compare_detail detail;
-    bool confirm;
-    const char *libraries;            /* of kernels, which --confirm loads */
+    enum ulb_compared_order order;
+    bool confirm, metric_given, max_minutes_given;
+    const char *beside; /* the base's program; NULL: two records */
+    double max_minutes;
+    const char *libraries;            /* of kernels, which --confirm and --beside load */
+    const char *base_libraries;       /* the base's, where they are others */
     struct ulb_named_records records; /* the base, then what is compared with it */
     struct ulb_error *err;
 };
@@ -86,11 +97,22 @@ static error_t set_form(struct request *request, enum form form)
     return 0;
 }
 
+static error_t parse_order(struct request *request, const char *text)
+{
+    static const char *const words[] = {"verdict", "change", "share", "key"};
+    size_t word = ulb_read_word(text, words, sizeof words / sizeof *words);
+    if (word == sizeof words / sizeof *words)
+        return ulb_refuse_option(request->err, "sort", text, "must be verdict, change, share or key");
+    request->order = (enum ulb_compared_order)word;
+    return 0;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
     switch (key) {
     case OPTION_METRIC:
+        request->metric_given = true;
         return ulb_metric_find(argument, &request->settings.metric, request->err) == ULB_OK ? 0 : EINVAL;
     case OPTION_FORCE:
         request->settings.force = true;
@@ -107,6 +129,19 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_LIBRARY:
         request->libraries = argument;
         return 0;
+    case OPTION_SORT:
+        return parse_order(request, argument);
+    case OPTION_BESIDE:
+        request->beside = argument;
+        return 0;
+    case OPTION_BASE_LIBRARY:
+        request->base_libraries = argument;
+        return 0;
+    case OPTION_MAX_MINUTES:
+        request->max_minutes_given = true;
+        return ulb_read_number(argument, 0.1, 1440, &request->max_minutes)
+                   ? 0
+                   : ulb_refuse_option(request->err, "max-minutes", argument, "must be 0.1 to 1440");
     case 'j':
         return set_form(request, FORM_JSON);
     case OPTION_MARKDOWN:
@@ -177,6 +212,7 @@ static enum ulb_status compare_one(struct ulb_record *fresh, size_t i, void *con
     if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
         status = ulb_compare_confirm(comparing->base, fresh, &request->settings, request->libraries,
                                      comparison, err);
+    ulb_sort_compared(comparison, request->order);
     comparing->files[i] = (struct ulb_compared_files){base_path, path, comparison};
     if (status == ULB_OK)
         keep_worst(comparing, comparison);
@@ -226,10 +262,61 @@ static enum ulb_status compare(const struct request *request, struct ulb_error *
     return status;
 }
 
+/* ---- builds in turn ---- */
+
+/* Words behind the options: NEW_PROGRAM, then what begins with a dash and all behind it. */
+static enum ulb_status check_beside(struct request *request, struct ulb_error *err)
+{
+    struct ulb_compare_settings *settings = &request->settings;
+    if (request->metric_given || request->confirm || settings->force)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--beside measures times here and now: leave out --metric, --confirm and --force");
+    if (request->base_libraries && !request->libraries)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "--base-library names the base's kernels; name the new ones with --kernel-library");
+    if (isnan(settings->must_see))
+        settings->must_see = ULB_MUST_SEE_IN_TURN;
+    return ULB_OK;
+}
+
+static enum ulb_status beside(struct request *request, struct ulb_error *err)
+{
+    char self[4096] = "";
+    const struct ulb_named_records *words = &request->records;
+    bool named = words->n > 0 && words->paths[0][0] != '-';
+    enum ulb_status status = check_beside(request, err);
+    if (status != ULB_OK)
+        return status;
+    if (!named && readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "this program does not find itself: %s; name NEW_PROGRAM",
+                        strerror(errno));
+    const struct ulb_beside_request beside = {
+        .programs = {request->beside, named ? words->paths[0] : self},
+        .libraries = {request->base_libraries ? request->base_libraries : request->libraries,
+                      request->libraries},
+        .options = words->paths + named,
+        .n_options = words->n - named,
+        .max_minutes = request->max_minutes,
+        .settings = request->settings};
+    struct ulb_comparison comparison;
+    struct ulb_error why;
+    status = ulb_compare_beside(&beside, &comparison, err);
+    ulb_sort_compared(&comparison, request->order);
+    const struct ulb_compared_files files = {beside.programs[0], beside.programs[1], &comparison};
+    if (comparison.sessions > 0 && show(request, &files, 1, &why) != ULB_OK && status == ULB_OK) {
+        *err = why;
+        status = ULB_ENVIRONMENT;
+    }
+    if (status == ULB_OK)
+        status = ulb_comparison_status(&comparison, err);
+    ulb_comparison_free(&comparison);
+    return status;
+}
+
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {
-        {"metric", OPTION_METRIC, "efficiency|gbps|us|gamma|instructions|tps|joule", 0,
+        {"metric", OPTION_METRIC, "efficiency|gbps|us|p95|gamma|instructions|tps|joule", 0,
          "figure to compare (default: efficiency)", 0},
         {"threshold", OPTION_THRESHOLD, "PERCENT", 0,
          "change from which on it counts; default: the larger of 5 (of instructions 1) and twice the noise "
@@ -237,16 +324,30 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
          0},
         {"confirm", OPTION_CONFIRM, NULL, 0,
          "run suspects again by themselves, now and here, before they are called regressed", 0},
+        {"beside", OPTION_BESIDE, "BASE_PROGRAM", 0,
+         "measure two builds in turn, here and now, instead of reading records: BASE_PROGRAM and NEW_PROGRAM "
+         "(default: this one); options of gemv behind -- say what (default: two square shapes)",
+         0},
+        {"max-minutes", OPTION_MAX_MINUTES, "N", 0,
+         "with --beside: begin no further session after N minutes (default: 10)", 0},
         {"kernel-library", OPTION_LIBRARY, "FILE,...", 0,
-         "with --confirm: the shared objects whose kernels the new record was measured with", 0},
+         "with --confirm: the shared objects whose kernels the new record was measured with; with --beside: "
+         "those to be measured",
+         0},
+        {"base-library", OPTION_BASE_LIBRARY, "FILE,...", 0,
+         "with --beside: the shared objects of the base, where they differ", 0},
         {"must-see", OPTION_MUST_SEE, "PERCENT", 0,
-         "slowdown of a kernel that may not pass unseen, else exit code 4 (default: 50)", 0},
+         "slowdown of a kernel that may not pass unseen, else exit code 4 (default: 50; with --beside 10)",
+         0},
         {"allow-blind", OPTION_ALLOW_BLIND, "PERCENT", OPTION_ARG_OPTIONAL,
          "accept kernels of which only larger slowdowns could be seen: up to PERCENT, or any", 0},
         {"allow-missing", OPTION_ALLOW_MISSING, "REGEX", OPTION_ARG_OPTIONAL,
          "accept that cells of BASE are missing: those whose key matches, or any", 0},
         {"cell", OPTION_CELL, "REGEX", 0, "compare the cells whose key matches", 0},
         {"kernel", OPTION_KERNEL, "REGEX", 0, "compare the kernels that match", 0},
+        {"sort", OPTION_SORT, "verdict|change|share|key", 0,
+         "order of kernels and cells (default: verdict); share: the smallest share of the yardstick first",
+         0},
         {"force", OPTION_FORCE, NULL, 0,
          "compare records of different machines, builds or schemas all the same", 0},
         {"verbose", 'v', NULL, 0, "list all kernels and the cells that changed", 0},
@@ -260,7 +361,7 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp parser = {
         options,
         parse_option,
-        "BASE NEW...",
+        "BASE NEW...\n--beside BASE_PROGRAM [NEW_PROGRAM] [-- OPTION...]",
         "Compares records, kernel by kernel and cell by cell, with the machine's own changes taken "
         "out.\vExit "
         "codes: 0 nothing regressed, and it would have been seen; 1 a regression, wrong results or missing "
@@ -271,18 +372,28 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         NULL,
         NULL};
     struct request request = {
-        .settings = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN, .must_see = ULB_MUST_SEE},
+        .settings = {.metric = ULB_METRIC_EFFICIENCY, .threshold = NAN, .must_see = NAN},
+        .max_minutes = 10,
         .err = err};
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &request, &done, err);
     if (status != ULB_OK || done)
         return status;
+    if (request.order == ULB_ORDER_SHARE &&
+        (request.beside || request.settings.metric != ULB_METRIC_EFFICIENCY))
+        return ulb_fail(err, ULB_BAD_INPUT, "--sort share goes with --metric efficiency, which is a share");
+    if (request.beside)
+        return beside(&request, err);
+    if (request.base_libraries || request.max_minutes_given)
+        return ulb_fail(err, ULB_BAD_INPUT, "--base-library and --max-minutes go with --beside");
+    if (isnan(request.settings.must_see))
+        request.settings.must_see = ULB_MUST_SEE;
     if (request.records.n < 2)
         return ulb_fail(err, ULB_BAD_INPUT, "name two records: ulb-bench compare BASE NEW");
     if (request.libraries && !request.confirm)
         return ulb_fail(
             err, ULB_BAD_INPUT,
-            "--kernel-library has no effect without --confirm, which alone runs kernels; leave it "
+            "--kernel-library has no effect without --confirm or --beside, which alone run kernels; leave it "
             "out");
     if (request.confirm)
         status = ulb_compare_can_confirm(&request.settings, err);

@@ -189,14 +189,14 @@ static const struct argp_option argp_options[] = {
      0},
     {"weights", OPTION_OLD_FORMATS, "FORMAT,...", OPTION_HIDDEN, NULL, 0},
     {"tokens", OPTION_TOKENS, "N", 0, "tokens to decode (default: 128; quick: 24)", 0},
-    {"context", OPTION_CONTEXT, "N", 0, "positions in the cache before the first of them (default: 0)", 0},
-    {"prompt", OPTION_PROMPT, "N", 0, "of these, computed in steps of many tokens: time to the first token",
-     0},
+    {"context", OPTION_CONTEXT, "N", 0, "tokens already in the KV cache (default: 0)", 0},
+    {"prompt", OPTION_PROMPT, "N", 0,
+     "prefill N of the context's tokens in batches and report the time to the first token", 0},
     {"threads", 't', "SET|each", 0,
-     "the same as --set; each: one core, two cores, each class and all, one after the other", 0},
+     "cores, as for --set; each: one core, two cores, each class and all, one after the other", 0},
     {"layers", OPTION_LAYERS, "auto|all|N", 0,
      "auto (the default): as many as fit into memory, the rest extrapolated", 0},
-    {"record", 'r', "RECORD", 0, "put the runs into this record of 'ulb-bench run', instead of those it has",
+    {"record", 'r', "RECORD", 0, "put the runs into this record of 'ulb-bench run', replacing those it has",
      0},
     {"split-shares", OPTION_SHARES, "SHARE,...", 0,
      "relative shares of the threads in the weighted split (default: what their cores get done)", 0},
@@ -213,7 +213,7 @@ static const struct argp_option argp_options[] = {
 };
 
 /* Dynamic unless --split says otherwise: many short products have a join after each, so that what disturbs
- * one core is then shared by all. Rates alone ask for the weighted split. */
+ * one core is then shared by all. Rates alone choose the weighted split. */
 static void default_split(struct options *o)
 {
     struct ulb_settings *settings = &o->measure.settings;
@@ -273,8 +273,8 @@ static const json_t *runs_of(const struct ulb_record *record)
     return json_object_get(json_object_get(record->root, "decode"), "runs");
 }
 
-/* The decode section of a record, followed by runs that are there and that it has not measured anew: those of
- * another process, and until it is complete those there were before. */
+/* The decode section of a record, followed by runs that it has not measured again. Those are runs of another
+ * process, and, until the section is complete, those that were there before. */
 static json_t *decode_section(const struct options *o, const struct ulb_record *there,
                               const struct ulb_record *record, bool complete)
 {
@@ -479,7 +479,7 @@ static void show_nothing(void)
     ulb_print_json(json_pack("{s:[]}", "runs"), &unshown);
 }
 
-/* Of what was measured; an error of this is reported where the measurement had none. */
+/* Keeps and prints what was measured. An error of this is reported if the measurement had none. */
 static enum ulb_status keep_and_show(struct options *o, struct ulb_record *record, enum ulb_status status,
                                      struct ulb_error *err)
 {

@@ -1,20 +1,25 @@
 /* ulb-bench gemv */
+#include "harness/cli/cli.h"
+#include "harness/cli/commands/gemv_turns.h"
 #include "harness/cli/commands/print_record.h"
 #include "harness/cli/measure_options.h"
 
+static const char *const beside[] = {"overlap", "prediction", "peak", "noise_floor", NULL};
+
+static const struct ulb_section_command section = {
+    .doc = "Runs each kernel's GEMV over the shapes of real models, beside yardstick and prediction.",
+    .options = ULB_FOR_GEMV,
+    .stage = ULB_STAGE_GEMV,
+    .keeps = "gemv",
+    .section = "cells",
+    .beside = beside,
+    .print = ulb_report_cells,
+    .in_turns = ulb_gemv_turns,
+};
+
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
-    static const char *const beside[] = {"overlap", "prediction", "peak", "noise_floor", NULL};
-    static const struct ulb_section_command command = {
-        .doc = "Runs each kernel's GEMV over the shapes of real models, beside yardstick and prediction.",
-        .options = ULB_FOR_GEMV,
-        .stage = ULB_STAGE_GEMV,
-        .keeps = "gemv",
-        .section = "cells",
-        .beside = beside,
-        .print = ulb_report_cells,
-    };
-    return ulb_section_run(&command, argc, argv, err);
+    return ulb_section_run(&section, argc, argv, err);
 }
 
 const struct ulb_command ulb_command_gemv = {

@@ -8,6 +8,7 @@
 #include "common/units.h"
 #include "models/platform/cores.h"
 #include "models/platform/platform.h"
+#include "harness/session/selection.h"
 #include "kernels/kernel.h"
 #include "plots/draw/figure.h"
 #include "shapes/model.h"
@@ -135,8 +136,7 @@ static enum ulb_status list_kernels(const struct options *options, json_t *rows,
     if (status != ULB_OK)
         return status;
     if (json_array_size(rows) == 0)
-        return ulb_fail(err, ULB_BAD_INPUT, "no kernel matches '%.100s'; 'ulb-bench list kernels' names all",
-                        options->kernels);
+        return ulb_refuse_kernel_filter(options->kernels, NULL, err);
     return ULB_OK;
 }
 

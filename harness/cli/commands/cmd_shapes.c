@@ -43,7 +43,7 @@ static const struct ulb_format *format_at(size_t index)
     return NULL;
 }
 
-/* Bytes of an M x K matrix in the tightest of the format's layouts, scales and padding included; NAN when the
+/* Bytes of an M x K matrix in the tightest of the format's layouts, scales and padding included. NAN: the
  * format's blocks do not divide its rows. */
 static double matrix_bytes(const struct ulb_format *format, size_t m, size_t k)
 {
@@ -59,8 +59,8 @@ static double matrix_bytes(const struct ulb_format *format, size_t m, size_t k)
 }
 
 /* What a token reads of the blocks and of the head. Matrices whose rows the format's blocks do not divide
- * stay in 16 bits, as engines leave them; NAN where those are too many to call it the format's, and for a
- * head that is not known. */
+ * stay in 16 bits, as engines leave them. NAN if those are too many to call it the format's, and for a head
+ * that is not known. */
 struct reads {
     double blocks, head;
     const struct ulb_layer_shape *kept; /* the first matrix in 16 bits; NULL: none */
@@ -366,8 +366,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option argp_options[] = {
         {"separate", OPTION_SEPARATE, NULL, 0,
-         "q, k, v, gate and up by themselves where the model's files hold them so", 0},
-        {"context", OPTION_CONTEXT, "N", 0, "positions that the keys and values are of (default: 4096)", 0},
+         "q, k, v, gate and up as separate matrices if the model's files store them so", 0},
+        {"context", OPTION_CONTEXT, "N", 0, "positions in the KV cache (default: 4096)", 0},
         {"csv", OPTION_CSV, NULL, 0, "print comma-separated values, a line for each kind of layer", 0},
         {"json", 'j', NULL, 0, "print one JSON document", 0},
         {0},

@@ -42,7 +42,7 @@ static void print_row(const char *name, size_t cases, const char *skipped, const
     fflush(stdout); /* all of them take a minute */
 }
 
-/* One row of the result; a difference is kept in err and does not end the list, nor does a kernel of others
+/* One row of the result. A difference is kept in err and does not end the list. Nor does a kernel of others
  * that ends its process. */
 static enum ulb_status verify_kernel(const struct ulb_session *session, const struct ulb_kernel *kernel,
                                      bool json, json_t *rows, struct ulb_error *err)
@@ -67,7 +67,7 @@ static enum ulb_status verify_kernel(const struct ulb_session *session, const st
     return status;
 }
 
-/* Where nothing is named, every kernel but the scalar ones, which are the reference. */
+/* If nothing is named: every kernel but the scalar ones, which are the reference. */
 static bool wants(const struct ulb_session *session, const struct ulb_kernel *kernel)
 {
     bool named = session->settings.formats || session->settings.kernels;

@@ -109,8 +109,8 @@ static json_t *kernel_row(const struct ulb_kernel_change *kernel)
 static void print_kernels(const struct ulb_comparison *comparison, enum ulb_compare_detail detail)
 {
     static const struct ulb_column columns[] = {
-        {"verdict", "kernel is", 0}, {"change", "change [95%]", 0}, {"seen", "seen from", 0},
-        {"kernel", "kernel", 0},     {"cells", "cells", 0},
+        {"verdict", "kernel is", 0}, {"change", "change [95%]", 0}, {"kernel", "kernel", 0},
+        {"seen", "seen from", 0},    {"cells", "cells", 0},
     };
     json_t *rows = json_array();
     size_t listed = 0, more = 0;
@@ -190,11 +190,13 @@ static void print_one(const struct ulb_compared_files *file, enum ulb_compare_de
     ulb_print_wrapped(stdout, "new:  ", file->fresh);
     ulb_verdict_text(file, 1, verdicts);
     ulb_print_wrapped_as(stdout, "", "%s: %s", ulb_metrics[comparison->metric].name, verdicts);
-    if (comparison->n_kernels > 0)
+    if (comparison->sessions > 0)
         ulb_print_wrapped_as(
-            stdout, "",
-            "all kernels together: %+.1f %%, which is taken off each; one counts from %.0f %% "
-            "on",
+            stdout, "", "all kernels together: %+.1f %%; one counts from %.0f %% on; up to %zu sessions",
+            100 * comparison->common, 100 * comparison->kernel_threshold, comparison->sessions);
+    else if (comparison->n_kernels > 0)
+        ulb_print_wrapped_as(
+            stdout, "", "all kernels together: %+.1f %%, which is taken off each; one counts from %.0f %% on",
             100 * comparison->common, 100 * comparison->kernel_threshold);
     if (isfinite(comparison->base_gbps) && isfinite(comparison->fresh_gbps))
         ulb_print_wrapped_as(stdout, "", "memory ran at %.1f and %.1f GB/s; changes are corrected for that",

@@ -3,6 +3,7 @@
 
 #include "common/filter.h"
 #include "common/words.h"
+#include "harness/session/selection.h"
 #include "harness/cli/option.h"
 #include "harness/cli/table.h"
 #include "harness/analysis/explain.h"
@@ -41,9 +42,7 @@ static enum ulb_status choose_word(const char *word, bool *chosen, struct ulb_er
     if (status != ULB_OK)
         return status;
     if (!found)
-        return ulb_fail(err, ULB_BAD_INPUT,
-                        "no kernel matches '%.100s'; 'ulb-bench list kernels' names all%s", word,
-                        ulb_left_out_hint());
+        return ulb_refuse_kernel_filter(word, NULL, err);
     return ULB_OK;
 }
 

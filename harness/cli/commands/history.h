@@ -19,7 +19,7 @@ struct ulb_history_request {
     struct ulb_error *err;
 };
 
-/* Levels and changes of the series that the request asks for. Prints them
+/* Levels and changes of the series that the request names. Prints them
  * and draws their figures into request->out unless it is NULL. */
 enum ulb_status ulb_show_trend(const struct ulb_history_request *request, struct ulb_history *history,
                                struct ulb_error *err);
@@ -44,9 +44,9 @@ void ulb_print_span(const json_t *span);
 /* What is said beside a commit that is null. */
 extern const char ulb_no_commit[];
 
-/* What git says of the repository that the records' commits are in; on failure its own reason.
- * date: "2026-01-31T12:00:00Z". between: how many commits from good on, bad included; next: the one to be
- * measured next, "" when there is none in between. */
+/* What git says of the repository that the records' commits are in; on failure its own reason. date:
+ * "2026-01-31T12:00:00Z". between: how many commits follow the good one, the bad one included. next: the
+ * commit to be measured next; "" if there is none in between. */
 enum ulb_status ulb_git_repository(const char *folder, struct ulb_error *err);
 enum ulb_status ulb_git_date(const char *repository, const char *commit, char date[24],
                              struct ulb_error *err);

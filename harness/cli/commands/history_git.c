@@ -1,5 +1,5 @@
-/* What git says. A repository may be anyone's: only plumbing is asked, which runs nothing that a repository
- * configures (pager, signatures, file system monitor), and missing objects are not fetched. */
+/* What git says. A repository may be anyone's. Only plumbing is called, which runs nothing that a repository
+ * configures (pager, signatures, file system monitor). Missing objects are not fetched. */
 #include "harness/cli/commands/history.h"
 
 #include "common/build_id.h"
@@ -122,7 +122,7 @@ enum ulb_status ulb_git_between(const char *repository, const char *good, const 
     const char *const how_many[] = {"rev-list", "--count", range, "--", NULL};
     const char *const middle[] = {"rev-list", "--bisect", range, "--", NULL};
     enum ulb_status status = ask_git(repository, how_many, count, sizeof count, err);
-    /* Where the clone ends before the good commit, the count is of what is there. */
+    /* If the clone ends before the good commit, the count is of what is there. */
     if (status == ULB_OK && is_shallow(repository))
         status = ask_git(repository, ancestor, next, 64, err);
     if (status != ULB_OK)

@@ -10,8 +10,8 @@
 
 static const double BF16_BYTES = 2;
 
-/* Weights that one token reads; NAN without memory. The head counts in the format of the blocks: the speed-up
- * of 7.0 that is published for Llama3-8B on LNL cannot be had with a head of 16 bits. */
+/* Weights that one token reads; NAN without memory. The head counts in the format of the blocks. The speed-up
+ * of 7.0 that is published for Llama3-8B on LNL needs that: a head of 16 bits is too large. */
 static double weights_per_token(const struct ulb_model *model)
 {
     struct ulb_shape_list shapes;

@@ -7,9 +7,9 @@
 
 #include <jansson.h>
 
-/* One row for each model with bf16 and each format of the platform's gammas: what its GEMVs
- * allow, and the same with the rest of the token from the published share alpha of the GEMVs (ARL's, of two
- * models). NULL without memory. */
+/* One row for each model with bf16 and each format of the platform's gammas; NULL without memory. It has what
+ * its GEMVs allow. It has the same with the rest of the token, from the published share alpha of the GEMVs
+ * (ARL's, of two models). */
 json_t *ulb_model_decode_json(const struct ulb_platform *platform, const struct ulb_model_list *models);
 
 /* The rows of the table of published values that are of this platform; empty for one that nobody published.

@@ -1,5 +1,5 @@
-/* What the models say of a described platform, as one JSON document: with the gammas of its file, with the
- * port bounds of its real cores, and with a measured 1-bit kernel in the place of the paper's. */
+/* What the models say of a described platform, as one JSON document. It has the gammas of the platform's
+ * file, the port bounds of its real cores, and a measured 1-bit kernel instead of the paper's. */
 #ifndef ULB_HARNESS_CLI_COMMANDS_MODEL_JSON_H
 #define ULB_HARNESS_CLI_COMMANDS_MODEL_JSON_H
 

@@ -38,8 +38,8 @@ static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct
     return status;
 }
 
-/* The ratio of the request, or the reason why there is none. A record that is named must have it; what cannot
- * be measured is left out; a kernel that differs and a signal end the command. */
+/* The ratio of the request, or the reason why there is none. A record that is named must have it. What cannot
+ * be measured is left out. A kernel that differs and a signal end the command. */
 static enum ulb_status find_ratio(const struct ulb_model_request *request,
                                   struct ulb_measure_options *measuring, struct ulb_record *record,
                                   struct ulb_gamma_ratio *ratio, struct ulb_gamma_ratio_source *source,

@@ -5,8 +5,8 @@
 #include "harness/session/settings.h"
 #include "results/record/record.h"
 
-/* Reads the newest record of a folder that was made on a CPU of this name and has cells of products; path is
- * its name. *found is false where there is none. Files that are no records are passed over. */
+/* Reads the newest record of a folder that was made on a CPU of this name and has cells of products. path is
+ * its name. *found is false if there is none. Files that are no records are passed over. */
 enum ulb_status ulb_newest_record(const char *folder, const char *cpu_model, struct ulb_record *record,
                                   char *path, size_t bytes, bool *found, struct ulb_error *err);
 

@@ -333,8 +333,8 @@ static struct ulb_table *open_run(const struct ulb_cell *cell, FILE *out)
     return ulb_table_open(columns, sizeof columns / sizeof *columns);
 }
 
-/* What a verdict says beyond the columns beside it: "compute-bound: gamma 2.40 allows 1.67 B/cycle" becomes
- * "gamma 2.40: 1.67 B/cycle", "memory-bound, 96 % of the yardstick" becomes "memory-bound". */
+/* What a verdict says beyond the columns beside it. "compute-bound: gamma 2.40 allows 1.67 B/cycle" becomes
+ * "gamma 2.40: 1.67 B/cycle". "memory-bound, 96 % of the yardstick" becomes "memory-bound". */
 static const char *beyond_columns(const char *verdict, char out[128])
 {
     static const char allows[] = " allows ";

@@ -222,7 +222,7 @@ enum ulb_status ulb_simulate_json(const struct ulb_simulate_request *request, js
 
 /* --- what is published --- */
 
-/* A stream under the dynamic split, in the suite's own tiles; or the paper's "ideal" time of one small
+/* A stream under the dynamic split, in the suite's own tiles. Or the paper's "ideal" time of one small
  * matrix: row by row and without fork/join. */
 struct published {
     const char *id, *platform, *format;
