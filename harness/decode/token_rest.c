@@ -3,13 +3,15 @@
 #include "common/emulation.h"
 #include "harness/decode/measure_decode.h"
 #include "harness/session/checkpoint.h"
+#include "results/record/record.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Small, so that its weights are soon made. */
 static const char MODEL[] = "mobilellm-1.5b";
-enum { LAYERS = 8, LAYERS_MOST = 54, TOKENS = 12, CONTEXT = 4096, FORMATS = 2, LIST_BYTES = 64 };
+enum { LAYERS = 8, LAYERS_MOST = 54, TOKENS = 12, CONTEXT = 4096, FORMATS = 2, LIST_BYTES = 64, TRIES = 3 };
 
 /* Two that every row of the model fits; else the first and the last. */
 static void list_formats(const struct ulb_kernel *const *kernels, size_t n, char list[LIST_BYTES])
@@ -52,6 +54,28 @@ static enum ulb_status decode(struct ulb_session *session, const char *formats, 
     return status;
 }
 
+/* Again while the tokens vary too much to say anything; the steadiest try is kept. */
+static enum ulb_status decode_steadily(struct ulb_session *session, const char *formats,
+                                       struct ulb_error *err)
+{
+    json_t *root = session->record->root, *kept = NULL;
+    double least = INFINITY;
+    enum ulb_status status = ULB_OK;
+    for (int i = 0; i < TRIES && least > ULB_DECODED_NOISY && status == ULB_OK; i++) {
+        json_object_del(root, "decode");
+        status = decode(session, formats, err);
+        double noise = ulb_decoded_noise(session->record);
+        if (status == ULB_OK && (!kept || noise < least)) {
+            json_decref(kept);
+            kept = json_incref(json_object_get(root, "decode"));
+            least = noise;
+        }
+    }
+    if (kept && json_object_set_new(root, "decode", kept) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the tokens decoded");
+    return status;
+}
+
 /* Interrupted and wrong is the run's; what is missing is the rest's alone. */
 static enum ulb_status or_warn(struct ulb_session *session, enum ulb_status status, struct ulb_error *err)
 {
@@ -80,7 +104,7 @@ enum ulb_status ulb_token_rest_measure(struct ulb_session *session, const struct
                    : ulb_entry_damaged(&entry, err);
     }
     list_formats(kernels, n, formats);
-    status = or_warn(session, decode(session, formats, err), err);
+    status = or_warn(session, decode_steadily(session, formats, err), err);
     return status == ULB_OK && session->journal
                ? ulb_entry_end(
                      session, &entry,

@@ -401,6 +401,12 @@ static enum ulb_status record_states(struct ulb_session *session, const struct u
             gbps[n++] = grid->yardstick[i] / ULB_GB;
     }
     enum ulb_status status = ulb_record_set_memory_states(session->record, set, gbps, n, err);
+    for (size_t i = 0; i < 2 && status == ULB_OK; i++) {
+        const struct ulb_earlier_memory *earlier = &session->settings.earlier[i];
+        if (earlier->gbps > 0 && earlier->threads == session->machine.pus.n && strcmp(earlier->set, set) == 0)
+            status =
+                ulb_record_set_earlier_memory(session->record, set, earlier->gbps, earlier->created, err);
+    }
     free(gbps);
     return status;
 }

@@ -38,6 +38,13 @@ struct ulb_checkpoint {
     bool resume;         /* go on with the record that is there */
 };
 
+/* What memory gave an earlier run on this machine. */
+struct ulb_earlier_memory {
+    double gbps;      /* 0: there is none */
+    unsigned threads; /* that read so */
+    char set[64], created[32];
+};
+
 struct ulb_settings {
     const char *set;       /* "P", "E", "LP-E", "all" or a PU list */
     const char *models;    /* comma list, NULL: the default three */
@@ -54,7 +61,8 @@ struct ulb_settings {
     bool aa;             /* the grid is measured a second time; said in the record */
     const char *command; /* "run", "gemv"...; said in the record; NULL: nothing */
     struct ulb_checkpoint checkpoint;
-    ulb_isa_set isa_mask;  /* bits not to be used */
+    struct ulb_earlier_memory earlier[2]; /* its speeds */
+    ulb_isa_set isa_mask;                 /* bits not to be used */
     double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar reference's */
     uint64_t seed;
     size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */

@@ -121,15 +121,16 @@ function atContext(model, format, context, gbps) {
   const us = 1e6 / format.tokens_per_s + (model.cache_us || 0) * times;
   const limit = format.tokens_per_s_limit ? 1e6 / format.tokens_per_s_limit + 1e-3 * (format.kv_bytes || 0) * times / gbps : NaN;
   const kv = (format.kv_bytes || 0) * (1 + times);
-  return { format, tps: 1e6 / us, limit: 1e6 / limit, error: format.error_rmse, bytes: format.weight_bytes + kv };
+  const other = format.tokens_per_s_other ? 1e6 * format.tokens_per_s_other / format.tokens_per_s / us : undefined;
+  return { format, tps: 1e6 / us, other, sure: Math.min(1e6 / us, other || Infinity), limit: 1e6 / limit, error: format.error_rmse, bytes: format.weight_bytes + kv };
 }
 
 /* Of those that fit the least error that is fast enough, else the fastest of no larger error. */
 function suggest(rows, wanted, most, memory) {
   const can = rows.filter((row) => row.error !== null && row.error <= most && (!memory || row.bytes <= memory));
-  const fast = can.filter((row) => row.tps >= wanted);
-  if (fast.length > 0) return fast.reduce((a, b) => b.error < a.error || (b.error === a.error && b.tps > a.tps) ? b : a);
-  return can.length > 0 ? can.reduce((a, b) => b.tps > a.tps ? b : a) : null;
+  const fast = can.filter((row) => row.sure >= wanted);
+  if (fast.length > 0) return fast.reduce((a, b) => b.error < a.error || (b.error === a.error && b.sure > a.sure) ? b : a);
+  return can.length > 0 ? can.reduce((a, b) => b.sure > a.sure ? b : a) : null;
 }
 
 function onFront(rows, row) {
@@ -188,7 +189,7 @@ function fillFormats(rows, best) {
     line.className = row === best ? "suggested" : "";
     line.append(head);
     const share = isFinite(row.limit) ? number(100 * row.tps / row.limit, 0) + " %" : "";
-    for (const text of [number(row.format.bits, 2), number(row.format.weight_bytes / 1e9, 2), number(row.error, 3), number(row.tps, 1),
+    for (const text of [number(row.format.bits, 2), number(row.format.weight_bytes / 1e9, 2), number(row.error, 3), number(row.tps, 1) + (row.other ? "/" + number(row.other, 1) : ""),
       number(row.limit, 1), share, row.format.bound, help(row.format.bound)]) {
       const cell = document.createElement("td");
       cell.className = /^[\d.]/.test(text) ? "n" : "";
@@ -208,7 +209,7 @@ function showAnswer(data) {
   const rows = model.formats.map((format) => atContext(model, format, context, data.memory_gbps));
   const best = suggest(rows, wanted, most, data.memory_bytes);
   set("suggestion", !best ? `No format of ${model.model} with an error of at most ${most} fits this machine's memory.` :
-    best.tps >= wanted ? `Take ${best.format.format}: the least error at ${wanted} tokens/s or more.` :
+    best.sure >= wanted ? `Take ${best.format.format}: the least error at ${wanted} tokens/s or more.` :
       `Take ${best.format.format}: the fastest; none with an error of at most ${most} reaches ${wanted} tokens/s.`);
   set("chip-share", best && isFinite(best.limit) ? `${(100 * best.tps / best.limit).toFixed(0)} %` : "-");
   set("chip-share-of", `of the limit at ${best ? best.format.format : "no format"}`);

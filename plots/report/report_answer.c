@@ -28,7 +28,8 @@ static void put_chips(FILE *out, const json_t *summary, const json_t *model)
            share = ulb_row_number(best, "share_of_limit"), tps = ulb_row_number(best, "tokens_per_s");
     char value[48], of[160], spells[48] = "";
     if (isfinite(other))
-        snprintf(spells, sizeof spells, "; in other spells %.1f", other);
+        snprintf(spells, sizeof spells, "; in %s %.1f",
+                 ulb_row_text(summary, "memory_other_created")[0] ? "an earlier run" : "other spells", other);
     snprintf(value, sizeof value, isfinite(gbps) ? "%.1f GB/s" : "-", gbps);
     if (isfinite(threads))
         snprintf(of, sizeof of, "memory, read by %.0f core%s%s", threads, ULB_S(threads), spells);
@@ -73,6 +74,19 @@ static const char *help_for(const char *bound)
                                             : "";
 }
 
+/* "9.9", or "9.9/13.4" with that at memory's other speed. */
+static void put_speed(FILE *out, const json_t *format)
+{
+    double tps = ulb_row_number(format, "tokens_per_s"), other = ulb_row_number(format, "tokens_per_s_other");
+    char text[64];
+    if (!isfinite(other)) {
+        ulb_html_number(out, "%.1f", tps);
+        return;
+    }
+    snprintf(text, sizeof text, "%.1f/%.1f", tps, other);
+    fprintf(out, "<td class=n>%s", text);
+}
+
 static void put_format(FILE *out, const json_t *format, bool suggested)
 {
     const char *bound = ulb_row_text(format, "bound");
@@ -81,7 +95,7 @@ static void put_format(FILE *out, const json_t *format, bool suggested)
     ulb_html_number(out, "%.2f", ulb_row_number(format, "bits"));
     ulb_html_number(out, "%.2f", ulb_row_number(format, "weight_bytes") / ULB_GB);
     ulb_html_number(out, "%.3f", ulb_row_number(format, "error_rmse"));
-    ulb_html_number(out, "%.1f", ulb_row_number(format, "tokens_per_s"));
+    put_speed(out, format);
     ulb_html_number(out, "%.1f", ulb_row_number(format, "tokens_per_s_limit"));
     ulb_html_number(out, "%.0f %%", 100 * ulb_row_number(format, "share_of_limit"));
     ulb_html_cell(out, bound);

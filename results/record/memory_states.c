@@ -79,6 +79,19 @@ enum ulb_status ulb_record_set_memory_states(struct ulb_record *record, const ch
     return ULB_OK;
 }
 
+enum ulb_status ulb_record_set_earlier_memory(struct ulb_record *record, const char *set, double gbps,
+                                              const char *created, struct ulb_error *err)
+{
+    double now = ulb_record_resolved_beta(record, set).gbps;
+    json_t *section = json_object_get(json_object_get(record->root, "beta"), "memory");
+    if (!json_is_object(section) || !(fmax(now, gbps) > (1 + APART) * fmin(now, gbps)))
+        return ULB_OK;
+    json_t *earlier = json_pack("{s:f, s:s}", "gbps", gbps, "created", created);
+    if (!earlier || json_object_set_new(section, "earlier", earlier) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the earlier speed of memory");
+    return ULB_OK;
+}
+
 struct ulb_memory_states ulb_record_memory_states(const struct ulb_record *record, const char *set)
 {
     struct ulb_memory_states states = {0};

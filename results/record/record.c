@@ -132,6 +132,18 @@ const json_t *ulb_decode_runs(const struct ulb_record *record)
     return json_object_get(json_object_get(record->root, "decode"), "runs");
 }
 
+double ulb_decoded_noise(const struct ulb_record *record)
+{
+    double most = NAN;
+    const json_t *run;
+    size_t i;
+    json_array_foreach(ulb_decode_runs(record), i, run)
+    {
+        most = fmax(most, ulb_row_number(run, "ms_mad") / ulb_row_number(run, "ms_per_token"));
+    }
+    return most;
+}
+
 /* ---- on disk: atomic writing, distrustful reading ---- */
 
 /* A full run is a few MB; what is larger than this is no record. */

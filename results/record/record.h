@@ -243,6 +243,9 @@ struct ulb_resolved_beta {
     double gbps; /* of the sounder one; where memory has two states, of the more frequent one */
     double stage_gbps, yardstick_gbps;
     bool disagree, from_yardstick;
+    double other_gbps; /* another speed that memory had: of its less frequent state, else the one of stage and
+                          yardstick that is not gbps where they disagree, else of an earlier run; NAN: none */
+    const char *other_created; /* when that run began; NULL: it was this one */
 };
 struct ulb_resolved_beta ulb_record_resolved_beta(const struct ulb_record *record, const char *set);
 
@@ -260,6 +263,11 @@ struct ulb_memory_states ulb_memory_states_of(double *gbps, size_t n);
 enum ulb_status ulb_record_set_memory_states(struct ulb_record *record, const char *set, double *gbps,
                                              size_t n, struct ulb_error *err);
 struct ulb_memory_states ulb_record_memory_states(const struct ulb_record *record, const char *set);
+
+/* Adds to that section what an earlier run on the same cores read, where it is more than 15 % apart from what
+ * this one reads. */
+enum ulb_status ulb_record_set_earlier_memory(struct ulb_record *record, const char *set, double gbps,
+                                              const char *created, struct ulb_error *err);
 
 /* Warns in the record when the two disagree. */
 enum ulb_status ulb_record_check_beta(struct ulb_record *record, const char *set, struct ulb_error *err);
@@ -310,6 +318,11 @@ const char *ulb_row_text(const json_t *row, const char *key);
 
 /* The record's runs of decode; NULL when it has no such section. */
 const json_t *ulb_decode_runs(const struct ulb_record *record);
+
+/* How far the tokens of decoded runs vary: the largest relative deviation of a run; NAN: there are none. What
+ * a token's rest is made of beyond ULB_DECODED_NOISY says little. */
+#define ULB_DECODED_NOISY 0.08
+double ulb_decoded_noise(const struct ulb_record *record);
 
 /* Atomic: written to a temporary file beside path, synced, renamed. On failure path is as it was before.
  * ULB_ENVIRONMENT names the path and the reason (full disk, permission). */

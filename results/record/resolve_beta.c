@@ -32,10 +32,17 @@ struct ulb_resolved_beta ulb_record_resolved_beta(const struct ulb_record *recor
     beta.from_yardstick = isnan(beta.stage_gbps) || (beta.disagree && beta.yardstick_gbps > beta.stage_gbps);
     beta.gbps = beta.from_yardstick ? beta.yardstick_gbps : beta.stage_gbps;
     struct ulb_memory_states states = ulb_record_memory_states(record, set);
+    beta.other_gbps = NAN;
     if (states.n > 1) {
         beta.disagree = false; /* each met another state */
         beta.from_yardstick = true;
         beta.gbps = states.gbps[0];
+        beta.other_gbps = states.gbps[1];
+    } else if (beta.disagree) {
+        beta.other_gbps = beta.from_yardstick ? beta.stage_gbps : beta.yardstick_gbps;
+    } else if (states.n > 0) {
+        beta.other_gbps = ulb_record_number(record, "beta.memory.earlier.gbps");
+        beta.other_created = ulb_record_text(record, "beta.memory.earlier.created");
     }
     return beta;
 }

@@ -32,13 +32,14 @@ enum ulb_status ulb_advice_of(const struct ulb_record *record, const json_t *mod
             ulb_fail(err, ULB_BAD_INPUT,
                      "the record has products of warm weights alone; a model's are cold: measure without "
                      "--warm");
-    double gbps = status == ULB_OK ? ulb_record_resolved_beta(record, chosen[0]->set).gbps : NAN;
-    if (status == ULB_OK && !(gbps > 0))
+    struct ulb_resolved_beta beta = {0};
+    if (status == ULB_OK)
+        beta = ulb_record_resolved_beta(record, chosen[0]->set);
+    if (status == ULB_OK && !(beta.gbps > 0))
         status = ulb_fail(err, ULB_BAD_INPUT, "the record does not say how fast memory is; measure it anew");
     if (status == ULB_OK) {
-        struct ulb_memory_states states = ulb_record_memory_states(record, chosen[0]->set);
-        const struct ulb_choice_input input = {record, (const struct ulb_cell *const *)chosen, n_chosen,
-                                               gbps,   states.n > 1 ? states.gbps[1] : NAN,    model};
+        const struct ulb_choice_input input = {
+            record, (const struct ulb_cell *const *)chosen, n_chosen, beta.gbps, beta.other_gbps, model};
         *out = document_of(&input, wants);
         if (!*out)
             status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the advice");

@@ -1,6 +1,7 @@
 #include "results/summary/format_choice.h"
 
 #include "common/units.h"
+#include "results/summary/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ static double head_bytes(const json_t *model)
 /* Attention to fewer positions says nothing of what a byte of a long cache takes. */
 enum { CONTEXT_LEAST = 1024 };
 
-/* What decoded models of the record, on the cells' cores, say of a token beside its products. */
+/* What decoded models of the record, on the cells' cores, say of a token beside its products: the least of
+ * their runs, since disturbance only adds. */
 struct token_rest {
     size_t runs;
     double layer_us;     /* norms, quantised activations, and waiting beyond that of products alone */
@@ -41,7 +43,7 @@ struct token_rest {
 
 static struct token_rest rest_of(const struct ulb_choice_input *input)
 {
-    struct token_rest rest = {0};
+    struct token_rest rest = {0, NAN, NAN};
     const json_t *run;
     size_t i;
     json_array_foreach(ulb_decode_runs(input->record), i, run)
@@ -59,12 +61,10 @@ static struct token_rest rest_of(const struct ulb_choice_input *input)
         if (!alike || !isfinite(other + beyond + attention_us) || !(layers > 0) ||
             !(ulb_row_number(run, "context") >= CONTEXT_LEAST))
             continue;
-        rest.layer_us += 1e3 * (other + beyond) / layers;
-        rest.attention_us += attention_us;
+        rest.layer_us = fmin(rest.layer_us, 1e3 * (other + beyond) / layers);
+        rest.attention_us = fmin(rest.attention_us, attention_us);
         rest.runs++;
     }
-    rest.layer_us /= (double)rest.runs;
-    rest.attention_us /= (double)rest.runs;
     return rest;
 }
 
@@ -73,10 +73,25 @@ static double read_us(const struct ulb_choice_input *input, double bytes)
     return 1e6 * bytes / (input->memory_gbps * ULB_GB);
 }
 
-/* Head and cache at memory speed. */
-static double other_limit_us(const struct ulb_choice_input *input)
+/* Of memory's speed, what products in bf16 reach, the head's format; NAN: the record has none. */
+static double head_share(const struct ulb_choice_input *input)
 {
-    return read_us(input, head_bytes(input->model) + known(ulb_row_number(input->model, "kv_bytes")));
+    struct ulb_format_share shares[ULB_FORMAT_SHARES];
+    const struct ulb_cell **own = calloc(input->n + 1, sizeof *own);
+    size_t n = 0;
+    for (size_t i = 0; own && i < input->n; i++) {
+        if (strcmp(input->cells[i]->format, "bf16") == 0)
+            own[n++] = input->cells[i];
+    }
+    bool any = n > 0 && ulb_format_shares((const struct ulb_cell *const *)own, n, shares) > 0;
+    free(own);
+    return any ? shares[0].share : NAN;
+}
+
+static double head_us(const struct ulb_choice_input *input)
+{
+    double share = head_share(input);
+    return read_us(input, head_bytes(input->model)) / (isfinite(share) ? share : 1);
 }
 
 /* As long as its bytes take at least, and as its arithmetic takes where that was decoded. */
@@ -92,15 +107,17 @@ double ulb_choice_other_us(const struct ulb_choice_input *input)
 {
     struct token_rest rest = rest_of(input);
     double layers = known(ulb_row_number(input->model, "layers"));
-    return read_us(input, head_bytes(input->model)) + ulb_choice_cache_us(input) +
-           (rest.runs > 0 ? layers * rest.layer_us : 0);
+    return head_us(input) + ulb_choice_cache_us(input) + (rest.runs > 0 ? layers * rest.layer_us : 0);
 }
 
 const char *ulb_choice_basis(const struct ulb_choice_input *input)
 {
-    return rest_of(input).runs > 0
-               ? "products; 16-bit head at memory speed; attention and the rest as decoded"
-               : "products only; 16-bit head and cache at memory speed";
+    bool decoded = rest_of(input).runs > 0;
+    if (isfinite(head_share(input)))
+        return decoded ? "products, with a bf16 head; attention and the rest as decoded"
+                       : "products only, with a bf16 head; cache at memory speed";
+    return decoded ? "products; 16-bit head at memory speed; attention and the rest as decoded"
+                   : "products only; 16-bit head and cache at memory speed";
 }
 
 /* How far a cell's size is from the matrix's: 0 for the same. */
@@ -146,22 +163,29 @@ static void add_matrix(struct ulb_format_choice *choice, const struct ulb_choice
     }
 }
 
+/* At the slower speed of memory: what is suggested is fast enough at both. */
+static double slower_us(const struct ulb_format_choice *choice)
+{
+    return fmax(choice->us, choice->other_us);
+}
+
 /* False for a model without matrices, or with numbers that are none. */
 static bool choose(const struct ulb_choice_input *input, const char *format, struct ulb_format_choice *choice)
 {
     const json_t *matrix;
-    double most_us = 0, limit_us = other_limit_us(input);
+    double most_us = 0, cache = read_us(input, known(ulb_row_number(input->model, "kv_bytes")));
     size_t i;
     *choice = (struct ulb_format_choice){
         .format = format,
         .us = ulb_choice_other_us(input),
-        .limit_us = limit_us,
-        .memory_us = limit_us,
+        .limit_us = read_us(input, head_bytes(input->model)) + cache,
+        .memory_us = head_us(input) + cache,
         .weight_bytes = head_bytes(input->model),
         .kv_bytes = ulb_row_number(input->model, "kv_bytes"),
     };
     json_array_foreach(json_object_get(input->model, "matrices"), i, matrix)
         add_matrix(choice, input, matrix, &most_us);
+    choice->other_us = choice->us + choice->memory_us * (input->memory_gbps / input->other_gbps - 1);
     return choice->slowest && isfinite(choice->us) && isfinite(choice->weight_bytes);
 }
 
@@ -244,10 +268,11 @@ size_t ulb_format_choices(const struct ulb_choice_input *input, const struct ulb
 /* The smaller error among those that are fast enough; else the faster one. */
 static bool is_better(const struct ulb_format_choice *a, const struct ulb_format_choice *b, double wanted_us)
 {
-    bool fast = a->us <= wanted_us;
-    if (fast != (b->us <= wanted_us))
+    double a_us = slower_us(a), b_us = slower_us(b);
+    bool fast = a_us <= wanted_us;
+    if (fast != (b_us <= wanted_us))
         return fast;
-    return fast ? a->error < b->error || (a->error <= b->error && a->us < b->us) : a->us < b->us;
+    return fast ? a->error < b->error || (a->error <= b->error && a_us < b_us) : a_us < b_us;
 }
 
 const struct ulb_format_choice *ulb_suggest_format(const struct ulb_format_choice *choices, size_t n,
@@ -259,7 +284,7 @@ const struct ulb_format_choice *ulb_suggest_format(const struct ulb_format_choic
     bool any_fits = false;
     for (size_t i = 0; i < n; i++) {
         bool can = choices[i].fits && choices[i].error <= wants->max_error &&
-                   !(wants->needs_tps && choices[i].us > wanted_us);
+                   !(wants->needs_tps && slower_us(&choices[i]) > wanted_us);
         any_fits |= choices[i].fits;
         if (can && (!best || is_better(&choices[i], best, wanted_us)))
             best = &choices[i];
@@ -276,15 +301,16 @@ const struct ulb_format_choice *ulb_suggest_format(const struct ulb_format_choic
     else if (!best)
         snprintf(reason, ULB_CHOICE_REASON, "no format that fits has an error of at most %.2f",
                  wants->max_error);
-    else if (best->us <= wanted_us)
-        snprintf(reason, ULB_CHOICE_REASON, "the least error at %.4g tokens/s or more", wants->min_tps);
+    else if (slower_us(best) <= wanted_us)
+        snprintf(reason, ULB_CHOICE_REASON, "the least error at %.4g tokens/s or more%s", wants->min_tps,
+                 isfinite(best->other_us) ? ", at both speeds of memory" : "");
     else
         snprintf(reason, ULB_CHOICE_REASON, "the fastest: none of error %.2f or less reaches %.4g tokens/s",
                  wants->max_error, wants->min_tps);
     return best;
 }
 
-static json_t *choice_json(const struct ulb_choice_input *input, const struct ulb_format_choice *choice)
+static json_t *choice_json(const struct ulb_format_choice *choice)
 {
     static const char no_yardstick[] = "the record has no yardstick", none[] = "the record does not hold it";
     const struct ulb_cell *cell = choice->slowest;
@@ -299,10 +325,8 @@ static json_t *choice_json(const struct ulb_choice_input *input, const struct ul
                     ulb_summary_set(row, "bits", choice->bits, none) |
                     ulb_summary_set(row, "kv_bytes", choice->kv_bytes, "not known of this model") |
                     ulb_summary_set(row, "error_rmse", choice->error, none);
-    if (isfinite(input->other_gbps))
-        bad |= ulb_summary_set(
-            row, "tokens_per_s_other",
-            1e6 / (choice->us + choice->memory_us * (input->memory_gbps / input->other_gbps - 1)), none);
+    if (isfinite(choice->other_us))
+        bad |= ulb_summary_set(row, "tokens_per_s_other", 1e6 / choice->other_us, none);
     return bad ? NULL : row;
 }
 
@@ -320,7 +344,7 @@ json_t *ulb_choices_json(const struct ulb_choice_input *input, const struct ulb_
     const struct ulb_format_choice *suggested = ulb_suggest_format(choices, n, wants, reason);
     int bad = 0;
     for (size_t i = 0; i < n; i++)
-        bad |= json_array_append_new(formats, choice_json(input, &choices[i]));
+        bad |= json_array_append_new(formats, choice_json(&choices[i]));
     json_t *document =
         json_pack("{s:s, s:O?, s:o, s:s?, s:s, s:s}", "model", ulb_row_text(input->model, "model"), "context",
                   json_object_get(input->model, "context"), "formats", formats, "suggested",

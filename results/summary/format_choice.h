@@ -13,7 +13,7 @@ struct ulb_choice_input {
     const struct ulb_record *record;
     const struct ulb_cell *const *cells;
     size_t n;
-    double memory_gbps, other_gbps; /* of the less frequent state; NAN: there is none */
+    double memory_gbps, other_gbps; /* other: another speed of memory; NAN: there is none */
     const json_t *model;
 };
 
@@ -30,6 +30,7 @@ struct ulb_format_choice {
     const struct ulb_cell *slowest; /* of the matrix that takes the most of a token */
     double us, limit_us;            /* of a token; limit_us by the yardstick beside each cell, or NAN */
     double memory_us;               /* of us, what goes with the speed of memory */
+    double other_us;                /* of a token at the other speed of memory; NAN: there is none */
     double weight_bytes;            /* of the whole model: blocks and the 16-bit head */
     double kv_bytes;
     double bits, error; /* NAN: not in the record */
@@ -43,7 +44,8 @@ struct ulb_format_choice {
 size_t ulb_format_choices(const struct ulb_choice_input *input, const struct ulb_wants *wants,
                           struct ulb_format_choice choices[ULB_FORMAT_CHOICES]);
 
-/* Microseconds of a token beside the products of the blocks: the 16-bit head at memory_gbps, attention as
+/* Microseconds of a token beside the products of the blocks: the 16-bit head at the share of memory_gbps that
+ * products in bf16 reach, or at memory_gbps where there are none, attention as
  * decoded models of the record show it for a query and byte of the cache, at memory_gbps at most, and the
  * rest as they show it for each layer. */
 double ulb_choice_other_us(const struct ulb_choice_input *input);
@@ -54,8 +56,8 @@ double ulb_choice_cache_us(const struct ulb_choice_input *input);
 /* What that is made of, as a sentence. */
 const char *ulb_choice_basis(const struct ulb_choice_input *input);
 
-/* Of those that fit, with an error of at most max_error: the least error at min_tps or more; else, where that
- * will do, the fastest. NULL: none. Writes the reason. */
+/* Of those that fit, with an error of at most max_error: the least error at min_tps or more, at the slower
+ * speed of memory where it has two; else, where that will do, the fastest. NULL: none. Writes the reason. */
 enum { ULB_CHOICE_REASON = 192 };
 const struct ulb_format_choice *ulb_suggest_format(const struct ulb_format_choice *choices, size_t n,
                                                    const struct ulb_wants *wants,

@@ -36,13 +36,14 @@ static double one_core_gbps(const struct ulb_record *record)
 
 static int set_memory(json_t *summary, const struct ulb_record *record, const struct ulb_cell *cell)
 {
-    double gbps = cell ? ulb_record_resolved_beta(record, cell->set).gbps : NAN;
-    int bad = ulb_summary_set(summary, "memory_gbps", gbps, "the record has no cells of one token");
-    struct ulb_memory_states states = {0};
+    struct ulb_resolved_beta beta = {.gbps = NAN, .other_gbps = NAN};
     if (cell)
-        states = ulb_record_memory_states(record, cell->set);
-    if (states.n > 1)
-        bad |= json_object_set_new(summary, "memory_other_gbps", json_real(states.gbps[1]));
+        beta = ulb_record_resolved_beta(record, cell->set);
+    int bad = ulb_summary_set(summary, "memory_gbps", beta.gbps, "the record has no cells of one token");
+    if (isfinite(beta.other_gbps))
+        bad |= json_object_set_new(summary, "memory_other_gbps", json_real(beta.other_gbps));
+    if (beta.other_created)
+        bad |= json_object_set_new(summary, "memory_other_created", json_string(beta.other_created));
     bad |= json_object_set_new(summary, "memory_threads",
                                cell ? json_integer((json_int_t)cell->threads) : json_null());
     return bad | ulb_summary_set(summary, "memory_one_core_gbps", one_core_gbps(record),
@@ -75,12 +76,23 @@ static double median_noise(const struct ulb_cell *const *cells, size_t n)
     return median;
 }
 
-static int set_trust(json_t *summary, const struct ulb_cell *const *cells, size_t n)
+/* What makes limits and tokens/s of two runs differ beyond the noise of a cell; NULL: nothing. */
+static const char *why_too_loud(const json_t *summary, const struct ulb_record *record, bool fair)
+{
+    if (json_object_get(summary, "memory_other_gbps"))
+        return "memory has two speeds here, too loud to tell limits and tok/s";
+    if (ulb_decoded_noise(record) > ULB_DECODED_NOISY)
+        return "decoded tokens differ, too loud to tell tok/s";
+    return fair ? NULL : "too loud to tell close formats apart";
+}
+
+static int set_trust(json_t *summary, const struct ulb_record *record, const struct ulb_cell *const *cells,
+                     size_t n)
 {
     double disturbed = disturbed_share(cells, n), noise = median_noise(cells, n);
     bool good = disturbed <= GOOD_DISTURBED && noise <= GOOD_NOISE;
-    bool fair = disturbed <= FAIR_DISTURBED && noise <= FAIR_NOISE;
-    const char *trust = good ? "good" : fair ? "fair" : "poor";
+    const char *loud = why_too_loud(summary, record, disturbed <= FAIR_DISTURBED && noise <= FAIR_NOISE);
+    const char *trust = loud ? "poor" : good ? "good" : "fair";
     char reason[TEXT_BYTES];
     int bad = ulb_summary_set(summary, "disturbed_share", disturbed, "no samples");
     bad |= ulb_summary_set(summary, "noise", noise, "the cells do not tell their noise");
@@ -89,10 +101,10 @@ static int set_trust(json_t *summary, const struct ulb_cell *const *cells, size_
     else
         snprintf(
             reason, sizeof reason,
-            "%s%.0f %% of samples disturbed, a cell is known to %.1f %%; differences under %.0f %% need a "
+            "%s%s%.0f %% of samples disturbed, a cell is known to %.1f %%; differences under %.0f %% need a "
             "%s repeat",
-            fair ? "" : "too loud to tell close formats apart; ", 100 * disturbed, 100 * noise,
-            ceil(200 * noise), good ? "second" : "quiet");
+            loud ? loud : "", loud ? "; " : "", 100 * disturbed, 100 * noise, ceil(200 * noise),
+            good ? "second" : "quiet");
     bad |= json_object_set_new(summary, "trust", json_string(trust));
     return bad | json_object_set_new(summary, "trust_reason", json_string(reason));
 }
@@ -195,13 +207,15 @@ static enum ulb_status set_all(json_t *summary, const struct ulb_record *record,
     json_t *models = json_array();
     int bad = !shares || set_memory(summary, record, n > 0 ? cells[0] : NULL);
     if (!bad && n > 0) {
-        bad |= set_trust(summary, cells, n);
+        bad |= set_trust(summary, record, cells, n);
         bad |= set_limit(summary, shares, ulb_format_shares(cells, n, shares));
         bad |= add_models(models,
                           (struct ulb_choice_input){record, cells, n, ulb_row_number(summary, "memory_gbps"),
                                                     ulb_row_number(summary, "memory_other_gbps"), NULL});
     }
-    bad |= json_object_set_new(summary, "models", models);
+    bad |= json_object_set_new(summary, "models", models) |
+           json_object_set_new(summary, "wanted_tokens_per_s", json_real(ULB_SUGGESTED_TPS)) |
+           json_object_set_new(summary, "largest_error", json_real(ULB_SUGGESTED_ERROR));
     free(shares);
     return bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the summary") : ULB_OK;
 }

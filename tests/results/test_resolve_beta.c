@@ -66,6 +66,7 @@ static void test_disturbance_only_slows_down(void **state)
         assert_true(beta.disagree);
         assert_int_equal(beta.from_yardstick, cases[i].from_yardstick);
         assert_true(beta.gbps == fmax(cases[i].stage, 24.6));
+        assert_true(beta.other_gbps == fmin(cases[i].stage, 24.6) && !beta.other_created);
         assert_int_equal(ulb_record_check_beta(&record, "all", &err), ULB_OK);
         assert_string_equal(json_string_value(json_array_get(warnings, json_array_size(warnings) - 1)),
                             cases[i].warning);
@@ -146,12 +147,33 @@ static void test_states_resolve(void **state)
     ulb_record_free(&record);
 }
 
+/* What an earlier run read is told where it is another speed, and this run met one alone. */
+static void test_earlier_run(void **state)
+{
+    (void)state;
+    static const char then[] = "2026-11-29T08:54:50Z";
+    double samples[100];
+    struct ulb_record record = record_of(24.6);
+    assert_int_equal(ulb_record_set_earlier_memory(&record, "all", 40, then, &err), ULB_OK);
+    assert_true(isnan(ulb_record_resolved_beta(&record, "all").other_gbps)); /* its own are not known */
+    spread(samples, 100, 24.6, 0.02);
+    assert_int_equal(ulb_record_set_memory_states(&record, "all", samples, 100, &err), ULB_OK);
+    assert_int_equal(ulb_record_set_earlier_memory(&record, "all", 27, then, &err), ULB_OK);
+    assert_true(isnan(ulb_record_resolved_beta(&record, "all").other_gbps)); /* the same speed */
+    assert_int_equal(ulb_record_set_earlier_memory(&record, "all", 40, then, &err), ULB_OK);
+    struct ulb_resolved_beta beta = ulb_record_resolved_beta(&record, "all");
+    assert_true(beta.gbps == 24.6 && beta.other_gbps == 40);
+    assert_string_equal(beta.other_created, then);
+    assert_true(isnan(ulb_record_resolved_beta(&record, "P").other_gbps));
+    ulb_record_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_agreement),      cmocka_unit_test(test_disturbance_only_slows_down),
         cmocka_unit_test(test_one_alone),      cmocka_unit_test(test_states),
-        cmocka_unit_test(test_states_resolve),
+        cmocka_unit_test(test_states_resolve), cmocka_unit_test(test_earlier_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* ulb-bench run: the whole job. */
+#include "harness/cli/commands/newest_record.h"
 #include "harness/cli/commands/run_choice.h"
 #include "harness/cli/commands/run_count.h"
 #include "harness/cli/commands/draw_figures.h"
@@ -115,7 +116,9 @@ static enum ulb_status measure_machine(struct ulb_measure_options *options, stru
 {
     char path[4128];
     options->settings.command = "run";
-    enum ulb_status status = ulb_measure_checkpoint(options, "ulb", path, sizeof path, err);
+    enum ulb_status status = ulb_find_earlier_memory(options->out, options->settings.earlier, err);
+    if (status == ULB_OK)
+        status = ulb_measure_checkpoint(options, "ulb", path, sizeof path, err);
     if (status != ULB_OK)
         return status;
     struct ulb_record record;

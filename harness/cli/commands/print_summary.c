@@ -41,7 +41,9 @@ static void print_memory(const json_t *summary, FILE *out)
     ulb_show_number(all, "%.1f", gbps);
     ulb_show_number(one, "%.1f", core);
     if (isfinite(slower))
-        snprintf(spells, sizeof spells, ", in other spells %s", ulb_show_number(other, "%.1f", slower));
+        snprintf(spells, sizeof spells, ", in %s %s",
+                 ulb_row_text(summary, "memory_other_created")[0] ? "an earlier run" : "other spells",
+                 ulb_show_number(other, "%.1f", slower));
     if (threads > 1)
         ulb_print_wrapped_as(out, "Memory   ", "%s GB/s read by %.0f cores%s; %s by one", all, threads,
                              spells, one);
@@ -131,7 +133,7 @@ static void print_basis(const json_t *model, FILE *out)
     ulb_print_wrapped_as(
         out, "  tok/s: ", "%s, context %.0f%s", ulb_row_text(model, "basis"),
         ulb_row_number(model, "context"),
-        isfinite(ulb_row_number(format, "tokens_per_s_other")) ? "; behind /: in other spells" : "");
+        isfinite(ulb_row_number(format, "tokens_per_s_other")) ? "; behind /: at memory's other speed" : "");
 }
 
 /* most models, and formats of each; 0: all. */
