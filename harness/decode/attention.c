@@ -129,13 +129,30 @@ static void attend_part(void *arg, size_t thread)
     ulb_lap(worker, ULB_PART_ATTENTION);
 }
 
-void ulb_decoder_attend(struct ulb_decoder *d)
+static void read_cache(struct ulb_decoder *d)
 {
     const struct ulb_decoder_shape *shape = &d->shape;
-    size_t heads = d->n * (shape->heads + 2 * shape->kv_heads);
-    struct attention_job place = {d, ulb_decoder_split(d, heads, 1)};
-    ulb_team_run(d->options.team, place_part, &place);
     size_t tasks = d->n == 1 ? shape->heads * pieces_of(positions_seen(d, 0)) : d->n * shape->heads;
     struct attention_job attend = {d, ulb_decoder_split(d, tasks, 1)};
     ulb_team_run(d->options.team, attend_part, &attend);
+}
+
+void ulb_decoder_attend(struct ulb_decoder *d)
+{
+    size_t heads = d->n * (d->shape.heads + 2 * d->shape.kv_heads);
+    struct attention_job place = {d, ulb_decoder_split(d, heads, 1)};
+    ulb_team_run(d->options.team, place_part, &place);
+    read_cache(d);
+}
+
+double ulb_decoder_attend_alone(struct ulb_decoder *d, size_t position)
+{
+    double begin = ulb_now();
+    d->n = 1;
+    d->position = position;
+    for (d->layer = 0; d->layer < d->shape.layers; d->layer++) {
+        read_cache(d);
+        ulb_decoder_merge(d, d->workers[0].scratch);
+    }
+    return ulb_now() - begin;
 }

@@ -117,6 +117,10 @@ void ulb_decoder_fill_cache(struct ulb_decoder *decoder, size_t positions, uint6
  * one. The same step may be repeated. */
 uint32_t ulb_decoder_forward(struct ulb_decoder *decoder, const uint32_t *tokens, size_t n, size_t position);
 
+/* Runs the attention phase of one token at position alone, all layers, with the queries that the last step
+ * left; gives its seconds, fork, join and the merging of pieces included. */
+double ulb_decoder_attend_alone(struct ulb_decoder *decoder, size_t position);
+
 /* [vocab], of the last token of the last step. */
 const float *ulb_decoder_logits(const struct ulb_decoder *decoder);
 

@@ -265,6 +265,12 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 
 /* ---- one format ---- */
 
+/* Of the last token that is decoded. */
+static size_t last_position(const struct measurement *m)
+{
+    return m->context + ULB_TOKENS_WARM_UP + m->tokens - 1;
+}
+
 static struct ulb_decoder_options options_of(const struct measurement *m, const struct format_run *run)
 {
     return (struct ulb_decoder_options){
@@ -272,7 +278,7 @@ static struct ulb_decoder_options options_of(const struct measurement *m, const 
         .ops = ulb_vector_ops(m->session->selection.isa),
         .split = m->session->settings.splits[0],
         .rates = run->rates,
-        .positions = m->context + ULB_TOKENS_WARM_UP + m->tokens,
+        .positions = last_position(m) + 1,
         .batch = m->settings->prompt == 0                  ? 1
                  : m->settings->prompt < ULB_PREFILL_BATCH ? m->settings->prompt
                                                            : ULB_PREFILL_BATCH,
@@ -303,7 +309,7 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
         shape->layers = m->settings->layers;
     struct ulb_decoder_shape one = *shape;
     one.layers = 1;
-    size_t cache = ulb_kv_bytes(&one) * (m->context + ULB_TOKENS_WARM_UP + m->tokens);
+    size_t cache = ulb_kv_bytes(&one) * (last_position(m) + 1);
     size_t layer = ulb_weights_layer_bytes(shape, run->choices) + cache;
     /* The head is there already when it is not the first format. */
     size_t apart = run > m->formats ? 0 : ulb_weights_head_bytes(shape, run->choices);
@@ -368,6 +374,11 @@ static enum ulb_status measure_figures(struct measurement *m, const struct forma
     }
     if (status == ULB_OK)
         status = ulb_tokens_decode(session, decoder, m->turns, m->n_turns, run->rates, figures, err);
+    for (size_t i = 0; i < m->n_turns && status == ULB_OK; i++) {
+        ulb_decoder_set_split(decoder, m->turns[i].split, run->rates);
+        figures[i].attention = ulb_attention_measure(session, decoder, shape, last_position(m));
+        status = ulb_session_check(session, err);
+    }
     session->arena = (struct ulb_arena){0};
     return status;
 }

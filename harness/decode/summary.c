@@ -216,6 +216,9 @@ static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decod
 {
     double positions = (double)f->context + ULB_TOKENS_WARM_UP + ((double)f->n + 1) / 2;
     run->kv_bytes_per_token = (size_t)(positions * (double)ulb_kv_bytes(f->all));
+    run->kv_bytes = ulb_kv_bytes(f->all) * (f->attention.position + 1);
+    run->kv_gbps = f->attention.bytes_per_s / ULB_GB;
+    run->kv_share = f->attention.share;
     run->queries_per_key = (double)f->all->heads / (double)f->all->kv_heads;
     run->weight_bytes = f->store->blocks.bytes + f->store->head.bytes;
     run->bytes_per_token = (size_t)(block_bytes(f, true) + block_bytes(f, false)) +

@@ -2,6 +2,7 @@
 #ifndef ULB_HARNESS_DECODE_SUMMARY_H
 #define ULB_HARNESS_DECODE_SUMMARY_H
 
+#include "harness/decode/attention_alone.h"
 #include "harness/decode/weights.h"
 #include "harness/energy/energy.h"
 #include "harness/session/machine.h"
@@ -40,6 +41,7 @@ struct ulb_decode_figures {
     size_t n;
     double bandwidth;           /* of the yardstick between the tokens, bytes/s */
     double cold_s[ULB_LINEARS]; /* of one product of each kind alone, weights cold */
+    struct ulb_attention_alone attention;
     long long peak_bytes;
     struct ulb_decode_energy energy;
 };

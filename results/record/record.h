@@ -163,7 +163,10 @@ struct ulb_decode_run {
     char baseline_reason[ULB_REASON_BYTES]; /* of alpha and what follows from it */
     double yardstick_gbps, roofline_tokens_per_s, roofline_share;
     size_t weight_bytes, bytes_per_token, kv_bytes_per_token;
-    double queries_per_key;              /* heads that share a key and a value; NAN in older records */
+    size_t kv_bytes;          /* of the cache behind the last token, all layers */
+    double kv_gbps, kv_share; /* what the attention phase alone reads of it; of the yardstick read in turn;
+                                 NAN in older records */
+    double queries_per_key;   /* heads that share a key and a value; NAN in older records */
     double peak_rss_bytes, huge_bytes;   /* NAN: /proc does not tell */
     double joule_per_token;              /* without what the machine takes at rest */
     double joule_per_token_gross;        /* with it */

@@ -30,6 +30,7 @@ for r in runs:
     assert abs(r["amdahl_speedup"] - 1 / (1 - r["alpha"] + r["alpha"] / r["byte_ratio"])) < 1e-6, r
     bound = runs[0]["ms_per_token"] / r["amdahl_speedup"]
     assert abs(bound + sum(r["missing_ms"].values()) - r["ms_per_token"]) < 1e-6 * r["ms_per_token"], r
+    assert r["kv_bytes"] == (5 + 2 + 6) * 11 * 768 * 2 * 2 and r["kv_gbps"] > 0 and r["kv_share"] > 0, r
     prefill = r["prefill"]
     assert r["prompt"] == 4 and abs(prefill["first_token_ms"] * prefill["tokens_per_s"] / 4000 - 1) < 1e-6, r
     assert prefill["bound"] == ("compute" if prefill["peak_share"] >= prefill["memory_share"] else "memory"), r

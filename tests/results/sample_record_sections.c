@@ -100,6 +100,8 @@ static enum ulb_status add_run(struct ulb_record *record, const char *model, con
                                  .observed_speedup = speedup,
                                  .yardstick_gbps = 24.6,
                                  .queries_per_key = 4,
+                                 .kv_gbps = 22.1,
+                                 .kv_share = 0.9,
                                  .roofline_tokens_per_s = base * x / 0.9,
                                  .roofline_share = 0.9 * speedup / x,
                                  .joule_per_token = 0.02 * ms,
