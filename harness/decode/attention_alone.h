@@ -16,6 +16,7 @@ struct ulb_attention_alone {
  * yardstick has read twice the last-level cache, so that keys and values are cold. The session's arena are
  * the weights. */
 struct ulb_attention_alone ulb_attention_measure(struct ulb_session *session, struct ulb_decoder *decoder,
-                                                 const struct ulb_decoder_shape *shape, size_t position);
+                                                 const struct ulb_decoder_shape *shape, enum ulb_kv_type type,
+                                                 size_t position);
 
 #endif

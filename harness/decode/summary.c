@@ -215,8 +215,8 @@ static void compare(const struct ulb_decode_figures *f, const struct ulb_token_s
 static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decode_run *run)
 {
     double positions = (double)f->context + ULB_TOKENS_WARM_UP + ((double)f->n + 1) / 2;
-    run->kv_bytes_per_token = (size_t)(positions * (double)ulb_kv_bytes(f->all));
-    run->kv_bytes = ulb_kv_bytes(f->all) * (f->attention.position + 1);
+    run->kv_bytes_per_token = (size_t)ulb_kv_bytes(f->all, f->kv_type, positions);
+    run->kv_bytes = (size_t)ulb_kv_bytes(f->all, f->kv_type, (double)(f->attention.position + 1));
     run->kv_gbps = f->attention.bytes_per_s / ULB_GB;
     run->kv_share = f->attention.share;
     run->queries_per_key = (double)f->all->heads / (double)f->all->kv_heads;

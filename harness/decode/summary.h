@@ -36,6 +36,7 @@ struct ulb_decode_figures {
     const struct ulb_kernel_choice *choices;
     const struct ulb_weight_store *store;
     size_t context, prompt;
+    enum ulb_kv_type kv_type;
     struct ulb_prefill prefill;
     struct ulb_token_sample *samples;
     size_t n;
