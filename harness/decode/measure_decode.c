@@ -265,6 +265,13 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 
 /* ---- one format ---- */
 
+/* Tokens of one step of the prompt; 1 without one. */
+static size_t prompt_step(const struct measurement *m)
+{
+    size_t most = m->settings->ubatch ? m->settings->ubatch : ULB_UBATCH, prompt = m->settings->prompt;
+    return prompt == 0 ? 1 : prompt < most ? prompt : most;
+}
+
 /* Of the last token that is decoded. */
 static size_t last_position(const struct measurement *m)
 {
@@ -281,9 +288,7 @@ static struct ulb_decoder_options options_of(const struct measurement *m, const 
         .split = m->session->settings.splits[0],
         .rates = run->rates,
         .positions = last_position(m) + 1,
-        .batch = m->settings->prompt == 0                  ? 1
-                 : m->settings->prompt < ULB_PREFILL_BATCH ? m->settings->prompt
-                                                           : ULB_PREFILL_BATCH,
+        .batch = prompt_step(m),
         .slow_thread = m->settings->slow_thread,
         .slow_times = m->settings->slow_times,
     };
@@ -345,7 +350,7 @@ static enum ulb_status measure_prompt(struct measurement *m, const struct format
 {
     ulb_decoder_set_split(decoder, figures->split, run->rates);
     return ulb_prefill_measure(m->session, decoder, figures->shape, figures->all->layers, &m->store.weights,
-                               figures->prompt, &figures->prefill, err);
+                               figures->prompt, prompt_step(m), &figures->prefill, err);
 }
 
 /* Prompt and tokens of a decoder with each split. */

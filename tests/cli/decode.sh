@@ -125,6 +125,18 @@ digest --context 1005 >/dev/null
 python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]
 assert run["bytes_per_token"] - float(open("short").read()) == 1000 * 11 * 768 * 2 * 2, run' || fail "bytes of a longer context"
 
+# A cache of fewer bits holds the same positions in fewer bytes: 18 for 32 elements instead of 64. Steps of another size
+# give the same tokens.
+digest --context 1005 --kv-type q4_0 --prompt 100 >first
+python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]
+assert run["kv_type"] == "q4_0" and run["kv_bytes"] == (1005 + 2 + 6) * 11 * 768 // 32 * 18 * 2, run
+assert run["prefill"]["ubatch"] == 100, run' || fail "a cache in q4_0"
+digest --context 1005 --kv-type q4_0 --prompt 100 --ubatch 33 >second
+cmp -s first second || fail "other tokens with steps of another size"
+python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]; assert run["prefill"]["ubatch"] == 33, run' || fail "--ubatch"
+expect 2 "kv-type 'q5_0': must be bf16, q8_0, q4_0 or fp32" "$bench" decode "${small[@]}" --kv-type q5_0
+expect 2 "--ubatch is for the prompt" "$bench" decode "${small[@]}" --ubatch 16
+
 # Several splits take turns at the same tokens: a run for each, one table for each.
 "$bench" decode "${small[@]}" --formats bf16,int2 --split weighted,static,dynamic --split-shares 1 --threads "$pu" --out turns >table 2>notes ||
     fail "several splits: $(cat notes)"

@@ -13,7 +13,8 @@ static const double AT_LIMIT = 0.90;
 static bool same_run(const struct ulb_decode_run *a, const struct ulb_decode_run *b)
 {
     return strcmp(a->model, b->model) == 0 && strcmp(a->set, b->set) == 0 &&
-           strcmp(a->split, b->split) == 0 && a->context == b->context && a->tokens == b->tokens;
+           strcmp(a->split, b->split) == 0 && strcmp(a->kv_type, b->kv_type) == 0 &&
+           a->context == b->context && a->tokens == b->tokens;
 }
 
 static struct ulb_table *open_runs(const struct ulb_decode_run *run, FILE *out)
@@ -120,9 +121,9 @@ static void print_attention(const struct ulb_decode_run *run, FILE *out)
     snprintf(head, sizeof head, " %-8s ", run->format);
     if (isnan(run->kv_gbps))
         return;
-    ulb_print_wrapped_as(out, head,
-                         "attention alone reads %.1f MiB of cache at %.1f GB/s: %.0f %% of the yardstick",
-                         (double)run->kv_bytes / ULB_MIB, run->kv_gbps, 100 * run->kv_share);
+    ulb_print_wrapped_as(
+        out, head, "attention alone reads %.1f MiB of cache in %s at %.1f GB/s: %.0f %% of the yardstick",
+        (double)run->kv_bytes / ULB_MIB, run->kv_type, run->kv_gbps, 100 * run->kv_share);
 }
 
 static void print_memory(const struct ulb_decode_run *run, FILE *out)
