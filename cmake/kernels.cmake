@@ -290,16 +290,24 @@ function(ulb_vector_ops file)
     endforeach()
 endfunction()
 
+function(ulb_attention file)
+    cmake_parse_arguments(PARSE_ARGV 1 OPS "" "" "FLAGS")
+    foreach(isa ${OPS_UNPARSED_ARGUMENTS})
+        ulb_compile(ulb_attention_ops ${file} ${isa} 0 FLAGS ${OPS_FLAGS})
+    endforeach()
+endfunction()
+
 # Writes the table of all that was named, and puts what the kernels' library has of it into the variables named: sources
 # of formats, and objects.
 function(ulb_kernel_table file formats objects)
-    foreach(part DECLARATIONS LEFT_OUT ulb_kernel ulb_reader_set ulb_peak ulb_vector_ops ulb_embedding)
+    foreach(part DECLARATIONS LEFT_OUT ulb_kernel ulb_reader_set ulb_peak ulb_vector_ops ulb_attention_ops ulb_embedding)
         get_property(${part} GLOBAL PROPERTY ULB_TABLE_${part})
     endforeach()
     file(GENERATE OUTPUT ${file} CONTENT
 "#include \"kernels/kernel.h\"
 #include \"kernels/embedding.h\"
 #include \"kernels/microkernel.h\"
+#include \"kernels/vector/attention.h\"
 #include \"kernels/vector/vector.h\"
 ${DECLARATIONS}
 static const struct ulb_kernel *const kernels[] = {
@@ -317,6 +325,9 @@ ${ulb_peak}    0};
 extern const struct ulb_vector_ops *const ulb_vector_tables[];
 const struct ulb_vector_ops *const ulb_vector_tables[] = {
 ${ulb_vector_ops}    0};
+extern const struct ulb_attention_ops *const ulb_attention_tables[];
+const struct ulb_attention_ops *const ulb_attention_tables[] = {
+${ulb_attention_ops}    0};
 const struct ulb_embedding *const ulb_embeddings[] = {
 ${ulb_embedding}    0};
 ")

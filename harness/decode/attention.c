@@ -3,73 +3,150 @@
 #include <math.h>
 #include <string.h>
 
-static size_t positions_seen(const struct ulb_decoder *d, size_t token)
+enum { QUERY_ROWS = 32 /* of one task of a prompt: heads of a group times tokens */ };
+
+size_t ulb_decoder_query_rows(const struct ulb_decoder_shape *shape)
 {
-    return d->position + token + 1;
+    size_t group = shape->heads / shape->kv_heads;
+    return group > QUERY_ROWS ? group : QUERY_ROWS / group * group;
 }
 
-static size_t pieces_of(size_t positions)
+/* ---- where things are ---- */
+
+/* Positions from begin on, before end. */
+struct span {
+    size_t begin, end;
+};
+
+/* What a token sees. */
+static struct span seen_by(const struct ulb_decoder *d, size_t token)
 {
-    return (positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE;
+    struct span seen = {0, d->position + token + 1};
+    if (ulb_layer_windowed(&d->shape, d->layer) && seen.end > d->shape.window)
+        seen.begin = seen.end - d->shape.window;
+    return seen;
 }
 
-static size_t cache_at(const struct ulb_decoder *d, size_t kv_head, size_t position)
+/* Of that what a piece holds, counted from the piece's first position. */
+static struct span seen_in(const struct ulb_decoder *d, size_t token, size_t piece)
 {
-    return ((d->layer * d->shape.kv_heads + kv_head) * d->options.positions + position) * d->shape.head_dim;
+    struct span seen = seen_by(d, token), in = {0, 0};
+    size_t first = piece * ULB_KV_PIECE, last = first + ULB_KV_PIECE;
+    if (seen.end > first && seen.begin < last) {
+        in.begin = seen.begin > first ? seen.begin - first : 0;
+        in.end = (seen.end < last ? seen.end : last) - first;
+    }
+    return in;
 }
 
-/* Head j of a token's q, k, v: queries are rotated and scaled in place, keys and values go to the cache. */
+/* Pieces of which tokens first to last see some. */
+static struct span pieces_of(const struct ulb_decoder *d, size_t first, size_t last)
+{
+    return (struct span){seen_by(d, first).begin / ULB_KV_PIECE,
+                         (seen_by(d, last).end + ULB_KV_PIECE - 1) / ULB_KV_PIECE};
+}
+
+/* Keys or values of a piece. */
+static char *half_at(const struct ulb_decoder *d, size_t kv_head, size_t piece, bool value)
+{
+    size_t pieces = ulb_decoder_pieces(&d->options);
+    size_t number = ((d->layer * d->shape.kv_heads + kv_head) * pieces + piece) * 2 + value;
+    return d->cache + number * ulb_kv_half_bytes(d->options.kv_type, d->shape.head_dim);
+}
+
+static float *query_at(const struct ulb_decoder *d, size_t token, size_t head)
+{
+    return d->queries + (token * d->shape.heads + head) * ulb_kv_padded(d->shape.head_dim);
+}
+
+/* ---- into the cache ---- */
+
+/* Head j of a token's q, k, v: queries are rotated and scaled, keys and values go to the cache. */
 static void place_head(struct ulb_decoder *d, size_t token, size_t j)
 {
     const struct ulb_decoder_shape *shape = &d->shape;
     const struct ulb_vector_ops *ops = d->options.ops;
     size_t position = d->position + token, half = shape->rope_dims / 2, dims = shape->head_dim;
     float *head = d->qkv + (token * (shape->heads + 2 * shape->kv_heads) + j) * dims;
-    if (j < shape->heads + shape->kv_heads && shape->qk_norm)
+    bool value = j >= shape->heads + shape->kv_heads;
+    if (!value && shape->qk_norm)
         ops->rms_norm(head, d->weights.qk_gain, dims, head);
-    if (j < shape->heads + shape->kv_heads)
+    if (!value)
         ops->rotate(head, d->cosine + position * half, d->sine + position * half, half);
-    if (j < shape->heads)
-        ops->scale(head, dims, 1 / sqrtf((float)dims));
-    else if (j < shape->heads + shape->kv_heads)
-        ops->to_bf16(head, dims, d->keys + cache_at(d, j - shape->heads, position));
-    else
-        ops->to_bf16(head, dims, d->values + cache_at(d, j - shape->heads - shape->kv_heads, position));
+    if (j < shape->heads) {
+        memcpy(query_at(d, token, j), head, dims * sizeof *head);
+        ops->scale(query_at(d, token, j), dims, 1 / sqrtf((float)dims));
+        return;
+    }
+    size_t kv_head = (j - shape->heads) % shape->kv_heads;
+    d->options.attention->store(d->options.kv_type, value, head, dims, position % ULB_KV_PIECE,
+                                half_at(d, kv_head, position / ULB_KV_PIECE, value));
 }
 
-struct attention_job {
-    struct ulb_decoder *d;
-    struct ulb_row_split split;
+/* Blocks of the cache that the step's tokens fall into. */
+static struct span blocks_of(const struct ulb_decoder *d)
+{
+    return (struct span){d->position / ULB_KV_LINES, (d->position + d->n - 1) / ULB_KV_LINES + 1};
+}
+
+/* One head of the tokens of a block: elements of a block share words, which no two threads may write. */
+static void place_block(struct ulb_decoder *d, size_t i, struct ulb_worker *worker)
+{
+    (void)worker;
+    struct span blocks = blocks_of(d);
+    size_t n = blocks.end - blocks.begin, first = (blocks.begin + i % n) * ULB_KV_LINES;
+    for (size_t position = first; position < first + ULB_KV_LINES; position++) {
+        if (position >= d->position && position < d->position + d->n)
+            place_head(d, position - d->position, i / n);
+    }
+}
+
+/* ---- out of the cache ---- */
+
+/* Consecutive tokens that all see some of a piece, with the query heads of one key head. */
+struct meeting {
+    size_t kv_head, token, tokens, piece;
+    struct ulb_partial *partials; /* [rows], rows = tokens x heads of the group */
+    float *const *sums;           /* [rows] */
 };
 
-static void place_part(void *arg, size_t thread)
+/* Turns a row's scores into weights; positions of the blocks that its token does not see get none. */
+static struct ulb_partial weigh(const struct ulb_decoder *d, float *scores, struct span seen,
+                                struct span blocks)
 {
-    struct attention_job *job = arg;
-    struct ulb_worker *worker = &job->d->workers[thread];
-    size_t begin, end, heads = job->d->shape.heads + 2 * job->d->shape.kv_heads;
-    ulb_lap(worker, ULB_PART_WAIT);
-    while (ulb_split_next(&job->split, thread, &begin, &end)) {
-        for (size_t i = begin; i < end; i++)
-            place_head(job->d, i / heads, i % heads);
-    }
-    ulb_lap(worker, ULB_PART_ATTENTION);
+    struct ulb_partial partial;
+    size_t begin = blocks.begin * ULB_KV_LINES, end = blocks.end * ULB_KV_LINES;
+    partial.sum = d->options.ops->soften(scores + seen.begin, seen.end - seen.begin, &partial.largest);
+    memset(scores + begin, 0, (seen.begin - begin) * sizeof *scores);
+    memset(scores + seen.end, 0, (end - seen.end) * sizeof *scores);
+    return partial;
 }
 
-/* One head over one piece of what the token sees. */
-static struct ulb_partial attend_piece(const struct ulb_decoder *d, size_t token, size_t head, size_t piece,
-                                       float *scores, float *out)
+static void meet(const struct ulb_decoder *d, struct ulb_worker *worker, const struct meeting *m)
 {
-    const struct ulb_decoder_shape *shape = &d->shape;
-    const struct ulb_vector_ops *ops = d->options.ops;
-    size_t dims = shape->head_dim, kv_head = head / (shape->heads / shape->kv_heads);
-    size_t first = piece * ULB_KV_PIECE, left = positions_seen(d, token) - first;
-    size_t n = left < ULB_KV_PIECE ? left : ULB_KV_PIECE, at = cache_at(d, kv_head, first);
-    const float *q = d->qkv + (token * (shape->heads + 2 * shape->kv_heads) + head) * dims;
-    struct ulb_partial partial;
-    ops->dot_rows(q, d->keys + at, n, dims, scores);
-    partial.sum = ops->soften(scores, n, &partial.largest);
-    ops->sum_rows(scores, d->values + at, n, dims, out);
-    return partial;
+    size_t group = d->shape.heads / d->shape.kv_heads, rows = m->tokens * group;
+    struct span blocks = {seen_in(d, m->token, m->piece).begin / ULB_KV_LINES,
+                          (seen_in(d, m->token + m->tokens - 1, m->piece).end - 1) / ULB_KV_LINES + 1};
+    struct ulb_kv_rows call = {.type = d->options.kv_type,
+                               .dims = ulb_kv_padded(d->shape.head_dim),
+                               .rows = rows,
+                               .begin = blocks.begin,
+                               .end = blocks.end,
+                               .in = worker->in,
+                               .out = worker->out,
+                               .half = half_at(d, m->kv_head, m->piece, false)};
+    for (size_t r = 0; r < rows; r++) {
+        worker->in[r] = query_at(d, m->token + r / group, m->kv_head * group + r % group);
+        worker->out[r] = worker->scores + r * ULB_KV_PIECE;
+    }
+    d->options.attention->scores(&call);
+    for (size_t r = 0; r < rows; r++) {
+        m->partials[r] = weigh(d, worker->out[r], seen_in(d, m->token + r / group, m->piece), blocks);
+        worker->in[r] = worker->out[r];
+    }
+    call.out = m->sums;
+    call.half = half_at(d, m->kv_head, m->piece, true);
+    d->options.attention->sums(&call);
 }
 
 /* Adds a further piece to what the pieces before it came to. */
@@ -83,40 +160,95 @@ static void add_piece(const struct ulb_decoder *d, struct ulb_partial *sofar, fl
     *sofar = (struct ulb_partial){largest, keep * sofar->sum + take * piece->sum};
 }
 
+static float *partial_sums(const struct ulb_decoder *d, size_t piece, size_t head)
+{
+    return d->attended + (piece * d->shape.heads + head) * ulb_kv_padded(d->shape.head_dim);
+}
+
 void ulb_decoder_merge(const struct ulb_decoder *d, float *out)
 {
-    size_t heads = d->shape.heads, dims = d->shape.head_dim, pieces = pieces_of(positions_seen(d, 0));
-    for (size_t head = 0; head < heads; head++) {
-        struct ulb_partial sofar = d->partials[head];
-        memcpy(out + head * dims, d->attended + head * dims, dims * sizeof *out);
-        for (size_t i = heads + head; i < pieces * heads; i += heads)
-            add_piece(d, &sofar, out + head * dims, &d->partials[i], d->attended + i * dims);
-        d->options.ops->scale(out + head * dims, dims, 1 / sofar.sum);
+    size_t heads = d->shape.heads, dims = d->shape.head_dim;
+    struct span pieces = pieces_of(d, 0, 0);
+    for (size_t head = 0; head < heads; head++, out += dims) {
+        struct ulb_partial sofar = d->partials[pieces.begin * heads + head];
+        memcpy(out, partial_sums(d, pieces.begin, head), dims * sizeof *out);
+        for (size_t i = pieces.begin + 1; i < pieces.end; i++)
+            add_piece(d, &sofar, out, &d->partials[i * heads + head], partial_sums(d, i, head));
+        d->options.ops->scale(out, dims, 1 / sofar.sum);
     }
 }
 
-/* One token: heads and pieces apart. */
+/* One token: groups of heads and pieces apart. */
 static void attend_one(struct ulb_decoder *d, size_t i, struct ulb_worker *worker)
 {
-    size_t heads = d->shape.heads;
-    d->partials[i] =
-        attend_piece(d, 0, i % heads, i / heads, worker->scores, d->attended + i * d->shape.head_dim);
+    size_t group = d->shape.heads / d->shape.kv_heads;
+    struct span pieces = pieces_of(d, 0, 0);
+    size_t n = pieces.end - pieces.begin, kv_head = i / n, piece = pieces.begin + i % n;
+    for (size_t g = 0; g < group; g++)
+        worker->sums[g] = partial_sums(d, piece, kv_head * group + g);
+    meet(d, worker,
+         &(struct meeting){.kv_head = kv_head,
+                           .tokens = 1,
+                           .piece = piece,
+                           .partials = d->partials + piece * d->shape.heads + kv_head * group,
+                           .sums = worker->sums});
 }
 
-/* Many tokens: all pieces of one head of one token, in the same order. */
+/* Tokens of one task of a prompt. */
+static size_t tokens_together(const struct ulb_decoder *d)
+{
+    return ulb_decoder_query_rows(&d->shape) / (d->shape.heads / d->shape.kv_heads);
+}
+
+/* Puts rows of a piece to what their tokens have so far, in the order of pieces as for one token. */
+static void take_piece(const struct ulb_decoder *d, struct ulb_worker *worker, const struct meeting *m,
+                       struct ulb_partial *sofar)
+{
+    size_t group = d->shape.heads / d->shape.kv_heads, dims = d->shape.head_dim;
+    for (size_t r = 0; r < m->tokens * group; r++) {
+        size_t token = m->token + r / group, head = m->kv_head * group + r % group;
+        float *out = d->attended + (token * d->shape.heads + head) * dims;
+        if (m->piece > seen_by(d, token).begin / ULB_KV_PIECE) {
+            add_piece(d, &sofar[r], out, &m->partials[r], worker->sums[r]);
+        } else {
+            memcpy(out, worker->sums[r], dims * sizeof *out);
+            sofar[r] = m->partials[r];
+        }
+        if (m->piece + 1 == pieces_of(d, token, token).end)
+            d->options.ops->scale(out, dims, 1 / sofar[r].sum);
+    }
+}
+
+/* Many tokens: a group of heads of some of them, which share what they read, over all pieces. */
 static void attend_many(struct ulb_decoder *d, size_t i, struct ulb_worker *worker)
 {
-    size_t heads = d->shape.heads, dims = d->shape.head_dim, token = i / heads;
-    float *out = d->attended + i * dims;
-    struct ulb_partial sofar = attend_piece(d, token, i % heads, 0, worker->scores, out);
-    for (size_t piece = 1; piece < pieces_of(positions_seen(d, token)); piece++) {
-        struct ulb_partial next = attend_piece(d, token, i % heads, piece, worker->scores, worker->scratch);
-        add_piece(d, &sofar, out, &next, worker->scratch);
+    size_t each = tokens_together(d), tiles = (d->n + each - 1) / each, first = i % tiles * each;
+    size_t end = first + each < d->n ? first + each : d->n, group = d->shape.heads / d->shape.kv_heads;
+    struct span pieces = pieces_of(d, first, end - 1);
+    for (size_t r = 0; r < each * group; r++)
+        worker->sums[r] = worker->row_sums + r * ulb_kv_padded(d->shape.head_dim);
+    for (size_t piece = pieces.begin; piece < pieces.end; piece++) {
+        struct meeting m = {
+            .kv_head = i / tiles, .token = first, .piece = piece, .partials = worker->partials};
+        while (seen_in(d, m.token, piece).end == 0)
+            m.token++;
+        while (m.token + m.tokens < end && seen_in(d, m.token + m.tokens, piece).end > 0)
+            m.tokens++;
+        m.sums = worker->sums;
+        meet(d, worker, &m);
+        take_piece(d, worker, &m, worker->sofar + (m.token - first) * group);
     }
-    d->options.ops->scale(out, dims, 1 / sofar.sum);
 }
 
-static void attend_part(void *arg, size_t thread)
+/* ---- jobs ---- */
+
+struct attention_job {
+    struct ulb_decoder *d;
+    struct ulb_row_split split;
+    void (*run)(struct ulb_decoder *, size_t, struct ulb_worker *);
+};
+
+static void attention_part(void *arg, size_t thread)
 {
     struct attention_job *job = arg;
     struct ulb_worker *worker = &job->d->workers[thread];
@@ -124,18 +256,43 @@ static void attend_part(void *arg, size_t thread)
     ulb_lap(worker, ULB_PART_WAIT);
     while (ulb_split_next(&job->split, thread, &begin, &end)) {
         for (size_t i = begin; i < end; i++)
-            (job->d->n == 1 ? attend_one : attend_many)(job->d, i, worker);
+            job->run(job->d, i, worker);
     }
     ulb_lap(worker, ULB_PART_ATTENTION);
 }
 
+static void share(struct ulb_decoder *d, size_t tasks,
+                  void (*run)(struct ulb_decoder *, size_t, struct ulb_worker *))
+{
+    struct attention_job job = {d, ulb_decoder_split(d, tasks, 1), run};
+    ulb_team_run(d->options.team, attention_part, &job);
+}
+
+static void read_cache(struct ulb_decoder *d)
+{
+    struct span pieces = pieces_of(d, 0, 0);
+    size_t each = tokens_together(d);
+    if (d->n == 1)
+        share(d, d->shape.kv_heads * (pieces.end - pieces.begin), attend_one);
+    else
+        share(d, d->shape.kv_heads * ((d->n + each - 1) / each), attend_many);
+}
+
 void ulb_decoder_attend(struct ulb_decoder *d)
 {
-    const struct ulb_decoder_shape *shape = &d->shape;
-    size_t heads = d->n * (shape->heads + 2 * shape->kv_heads);
-    struct attention_job place = {d, ulb_decoder_split(d, heads, 1)};
-    ulb_team_run(d->options.team, place_part, &place);
-    size_t tasks = d->n == 1 ? shape->heads * pieces_of(positions_seen(d, 0)) : d->n * shape->heads;
-    struct attention_job attend = {d, ulb_decoder_split(d, tasks, 1)};
-    ulb_team_run(d->options.team, attend_part, &attend);
+    struct span blocks = blocks_of(d);
+    share(d, (d->shape.heads + 2 * d->shape.kv_heads) * (blocks.end - blocks.begin), place_block);
+    read_cache(d);
+}
+
+double ulb_decoder_attend_alone(struct ulb_decoder *d, size_t position)
+{
+    double begin = ulb_now();
+    d->n = 1;
+    d->position = position;
+    for (d->layer = 0; d->layer < d->shape.layers; d->layer++) {
+        read_cache(d);
+        ulb_decoder_merge(d, d->workers[0].scratch);
+    }
+    return ulb_now() - begin;
 }

@@ -1,6 +1,5 @@
 #include "harness/decode/decoder_private.h"
 
-#include "common/bf16.h"
 #include "common/rng.h"
 #include "common/units.h"
 #include "harness/session/interrupted.h"
@@ -42,6 +41,18 @@ static size_t input_bytes(const struct ulb_decoder *d, size_t n)
     return most;
 }
 
+static void place_rows(const struct ulb_decoder *d, struct room *room, struct ulb_worker *worker)
+{
+    size_t rows = ulb_decoder_query_rows(&d->shape), dims = ulb_kv_padded(d->shape.head_dim);
+    worker->scores = take(room, rows * ULB_KV_PIECE * sizeof *worker->scores);
+    worker->row_sums = take(room, rows * dims * sizeof *worker->row_sums);
+    worker->in = take(room, rows * sizeof *worker->in);
+    worker->out = take(room, rows * sizeof *worker->out);
+    worker->sums = take(room, rows * sizeof *worker->sums);
+    worker->partials = take(room, rows * sizeof *worker->partials);
+    worker->sofar = take(room, rows * sizeof *worker->sofar);
+}
+
 static void place_workers(struct ulb_decoder *d, struct room *room)
 {
     const struct ulb_decoder_shape *shape = &d->shape;
@@ -54,12 +65,11 @@ static void place_workers(struct ulb_decoder *d, struct room *room)
     for (size_t t = 0; t < d->threads; t++) {
         void *inputs = take(room, input_bytes(d, shape->active));
         float *scratch = take(room, wide * sizeof *scratch);
-        float *scores = take(room, ULB_KV_PIECE * sizeof *scores);
-        if (!room->base)
-            continue;
-        d->workers[t].inputs = inputs;
-        d->workers[t].scratch = scratch;
-        d->workers[t].scores = scores;
+        if (room->base) {
+            d->workers[t].inputs = inputs;
+            d->workers[t].scratch = scratch;
+        }
+        place_rows(d, room, room->base ? &d->workers[t] : &(struct ulb_worker){0});
     }
 }
 
@@ -78,13 +88,14 @@ static void place_products(struct ulb_decoder *d, struct room *room)
 static void place_buffers(struct ulb_decoder *d, struct room *room)
 {
     const struct ulb_decoder_shape *shape = &d->shape;
-    size_t batch = d->options.batch, wide = shape->heads * shape->head_dim;
-    size_t pieces = (d->options.positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE;
+    size_t batch = d->options.batch, pieces = ulb_decoder_pieces(&d->options);
+    size_t wide = shape->heads * ulb_kv_padded(shape->head_dim);
     size_t angles = d->options.positions * shape->rope_dims / 2;
     place_workers(d, room);
     place_products(d, room);
     d->x = take(room, batch * shape->hidden * sizeof *d->x);
     d->qkv = take(room, batch * ulb_linear_rows(shape, ULB_QKV) * sizeof *d->qkv);
+    d->queries = take(room, batch * wide * sizeof *d->queries);
     d->attended = take(room, (batch > pieces ? batch : pieces) * wide * sizeof *d->attended);
     d->partials = take(room, pieces * shape->heads * sizeof *d->partials);
     d->mlp = take(room, d->slots * ulb_linear_rows(shape, ULB_GATE_UP) * sizeof *d->mlp);
@@ -135,7 +146,7 @@ static enum ulb_status map_memory(struct ulb_decoder *d, struct ulb_error *err)
 {
     struct room room = {0};
     place_buffers(d, &room);
-    size_t cache = ulb_kv_bytes(&d->shape) * d->options.positions;
+    size_t cache = d->shape.layers * ulb_kv_capacity(&d->shape, d->options.kv_type, d->options.positions);
     enum ulb_status status = ulb_pages_map(&d->storage, room.used, ULB_PAGES_HUGE, err);
     if (status == ULB_OK)
         status = ulb_pages_map(&d->cache_pages, cache, ULB_PAGES_HUGE, err);
@@ -143,8 +154,7 @@ static enum ulb_status map_memory(struct ulb_decoder *d, struct ulb_error *err)
         return status;
     room = (struct room){.base = d->storage.data};
     place_buffers(d, &room);
-    d->keys = d->cache_pages.data;
-    d->values = d->keys + cache / 2 / sizeof *d->keys;
+    d->cache = d->cache_pages.data;
     fill_angles(d);
     return ULB_OK;
 }
@@ -181,15 +191,44 @@ void ulb_decoder_set_split(struct ulb_decoder *d, enum ulb_split split, const do
     d->options.rates = rates;
 }
 
-void ulb_decoder_fill_cache(struct ulb_decoder *d, size_t positions, uint64_t seed)
+/* Pieces of random keys and values, of which copies fill the cache: one for each of as many neighbours. */
+enum { RANDOM_PIECES = 8 };
+
+static enum ulb_status make_pieces(const struct ulb_decoder *d, uint64_t seed, char *pieces,
+                                   struct ulb_error *err)
 {
     struct ulb_rng rng = {seed};
-    size_t dims = d->shape.head_dim, heads = 2 * d->shape.layers * d->shape.kv_heads;
-    for (size_t head = 0; head < heads && !ulb_interrupted; head++) {
-        uint16_t *at = d->keys + head * d->options.positions * dims;
-        for (size_t i = 0; i < positions * dims; i++)
-            at[i] = ulb_bf16_from_float(ulb_rng_float(&rng));
+    size_t dims = d->shape.head_dim, half = ulb_kv_half_bytes(d->options.kv_type, dims);
+    float *x = calloc(dims, sizeof *x);
+    if (!x)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a key of %zu elements", dims);
+    for (size_t i = 0; i < (size_t)2 * RANDOM_PIECES * ULB_KV_PIECE && !ulb_interrupted; i++) {
+        for (size_t k = 0; k < dims; k++)
+            x[k] = ulb_rng_float(&rng);
+        d->options.attention->store(d->options.kv_type, i / ULB_KV_PIECE % 2 == 1, x, dims, i % ULB_KV_PIECE,
+                                    pieces + i / ULB_KV_PIECE * half);
     }
+    free(x);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_decoder_fill_cache(struct ulb_decoder *d, size_t positions, uint64_t seed,
+                                       struct ulb_error *err)
+{
+    size_t each = 2 * ulb_kv_half_bytes(d->options.kv_type, d->shape.head_dim);
+    size_t pieces = (positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE,
+           heads = d->shape.layers * d->shape.kv_heads;
+    char *random = calloc(RANDOM_PIECES, each);
+    enum ulb_status status = random
+                                 ? make_pieces(d, seed, random, err)
+                                 : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a random context");
+    for (size_t head = 0; head < heads && status == ULB_OK && !ulb_interrupted; head++) {
+        for (size_t i = 0; i < pieces; i++)
+            memcpy(d->cache + (head * ulb_decoder_pieces(&d->options) + i) * each,
+                   random + (head + i) % RANDOM_PIECES * each, each);
+    }
+    free(random);
+    return status;
 }
 
 const float *ulb_decoder_logits(const struct ulb_decoder *d)

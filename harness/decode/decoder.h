@@ -9,9 +9,10 @@
  * With experts, a router's softmax chooses the active ones, whose results are added in proportion. Without a
  * gate h = f(up * norm(x)); in a parallel block (GPT-J) attention and MLP read the same norm. No biases.
  *
- * Rows of each product are shared out as the split says; attention by head and by pieces of ULB_KV_PIECE
- * positions, whose results are put together in their order, so that results do not depend on threads or
- * split. */
+ * Rows of each product are shared out as the split says. Attention of one token is shared out by the heads of
+ * keys and by pieces of ULB_KV_PIECE positions, that of many by the heads of keys and by tokens. Query heads
+ * of a group, and tokens, share what they read. Pieces are put together in their order, so that results do
+ * not depend on threads, split or how many tokens a step has. */
 #ifndef ULB_HARNESS_DECODE_DECODER_H
 #define ULB_HARNESS_DECODE_DECODER_H
 
@@ -19,12 +20,11 @@
 #include "harness/threads/split.h"
 #include "harness/threads/team.h"
 #include "kernels/kernel.h"
+#include "kernels/vector/attention.h"
 #include "kernels/vector/vector.h"
 #include "shapes/model.h"
 
 #include <stdbool.h>
-
-enum { ULB_KV_PIECE = 128 };
 
 /* What a model consists of. */
 struct ulb_decoder_shape {
@@ -32,6 +32,7 @@ struct ulb_decoder_shape {
     size_t experts, active; /* MLPs of a block, and those that a token reads; 1 and 1: dense */
     size_t rope_dims;       /* elements of a head that are rotated; even, 0: none */
     double rope_base;
+    size_t windowed, window; /* layers that see the last `window` positions only */
     enum ulb_ffn_function function;
     bool gated, parallel, layer_norm;
     bool qk_norm;   /* RMS norm of each head's query and key */
@@ -41,6 +42,11 @@ struct ulb_decoder_shape {
 /* ULB_BAD_INPUT names what a model has that the decoder does not run. */
 enum ulb_status ulb_decoder_shape_of(const struct ulb_model *model, struct ulb_decoder_shape *shape,
                                      struct ulb_error *err);
+
+/* The same model with so many layers; of those with a window a share. */
+struct ulb_decoder_shape ulb_decoder_shape_cut(const struct ulb_decoder_shape *shape, size_t layers);
+/* Layers with a window are spread evenly among the others. */
+bool ulb_layer_windowed(const struct ulb_decoder_shape *shape, size_t layer);
 
 /* The matrices of a block, and the head. */
 enum ulb_linear { ULB_QKV, ULB_O, ULB_GATE_UP, ULB_DOWN, ULB_ROUTER, ULB_HEAD, ULB_LINEARS };
@@ -62,9 +68,10 @@ size_t ulb_linear_columns(const struct ulb_decoder_shape *shape, enum ulb_linear
 /* Matrices of a kind in one block, or heads: an expert has its own; 0: the model has none. */
 size_t ulb_linear_count(const struct ulb_decoder_shape *shape, enum ulb_linear linear);
 
-/* Bytes of one position in the cache, all layers: bfloat16, half the traffic of single precision, as engines
- * keep it. */
-size_t ulb_kv_bytes(const struct ulb_decoder_shape *shape);
+/* Bytes that a token reads of the cache, so many positions in it, all layers. */
+double ulb_kv_bytes(const struct ulb_decoder_shape *shape, enum ulb_kv_type type, double positions);
+/* Bytes of the cache of one layer with room for so many positions. */
+size_t ulb_kv_capacity(const struct ulb_decoder_shape *shape, enum ulb_kv_type type, size_t positions);
 
 /* Packed weights: what a layer reads one after the other, layer after layer. The matrices of experts are
  * neighbours. */
@@ -85,6 +92,8 @@ struct ulb_decoder_weights {
 struct ulb_decoder_options {
     struct ulb_team *team;
     const struct ulb_vector_ops *ops;
+    const struct ulb_attention_ops *attention;
+    enum ulb_kv_type kv_type;
     enum ulb_split split;
     const double *rates; /* weighted split: of each thread */
     size_t positions;    /* capacity of the cache */
@@ -110,12 +119,18 @@ void ulb_decoder_close(struct ulb_decoder *decoder);
 /* How the following steps share out rows; rates as in the options. */
 void ulb_decoder_set_split(struct ulb_decoder *decoder, enum ulb_split split, const double *rates);
 
-/* Random keys and values in the first positions of the cache: a context that nobody computed. */
-void ulb_decoder_fill_cache(struct ulb_decoder *decoder, size_t positions, uint64_t seed);
+/* Random keys and values in the first positions of the cache: a context that nobody computed.
+ * ULB_ENVIRONMENT when memory is short. */
+enum ulb_status ulb_decoder_fill_cache(struct ulb_decoder *decoder, size_t positions, uint64_t seed,
+                                       struct ulb_error *err);
 
 /* Runs n tokens (1 to batch) that stand at position, position + 1, ...; gives the token that follows the last
  * one. The same step may be repeated. */
 uint32_t ulb_decoder_forward(struct ulb_decoder *decoder, const uint32_t *tokens, size_t n, size_t position);
+
+/* Runs the attention phase of one token at position alone, all layers, with the queries that the last step
+ * left; gives its seconds, fork, join and the merging of pieces included. */
+double ulb_decoder_attend_alone(struct ulb_decoder *decoder, size_t position);
 
 /* [vocab], of the last token of the last step. */
 const float *ulb_decoder_logits(const struct ulb_decoder *decoder);

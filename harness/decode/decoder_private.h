@@ -6,19 +6,24 @@
 #include "kernels/activations.h"
 #include "harness/decode/decoder.h"
 
+/* Partial attention of one head over a piece of the context: sum over positions of exp(s - largest) v. */
+struct ulb_partial {
+    float largest, sum; /* of the scores; of exp(s - largest) */
+};
+
 /* A thread's own: its clock, its inputs of a product and room to make them in. */
 struct ulb_worker {
     _Alignas(64) double seconds[ULB_DECODE_PARTS];
     double last;  /* time up to which seconds accounts for */
     void *inputs; /* of the product in hand, when each thread makes its own */
-    float *scratch, *scores;
+    float *scratch;
+    /* Of attention, a row for each query head of a task, see ulb_decoder_query_rows(). */
+    float *scores, *row_sums; /* [rows][ULB_KV_PIECE]; [rows][padded dims] */
+    const float **in;
+    float **out, **sums;
+    struct ulb_partial *partials, *sofar;
     float best;      /* of the logits seen */
     size_t best_row; /* SIZE_MAX: none yet */
-};
-
-/* Partial attention of one head over a piece of the context: sum over positions of exp(s - largest) v. */
-struct ulb_partial {
-    float largest, sum; /* of the scores; of exp(s - largest) */
 };
 
 /* One matrix, its inputs and its results: those of an expert stand side by side. */
@@ -41,7 +46,8 @@ struct ulb_decoder {
     size_t n, position, layer;
     float *x;                      /* [batch][hidden] */
     float *qkv;                    /* [batch][rows of qkv] */
-    float *attended;               /* [batch][heads][head_dim]; one token: [pieces][heads][head_dim] */
+    float *queries;                /* [batch][heads][padded dims]; what pads them stays 0 */
+    float *attended;               /* [batch][heads][head_dim]; one token: [pieces][heads][padded dims] */
     struct ulb_partial *partials;  /* [pieces][heads], one token */
     float *mlp;                    /* [slots][rows of gate_up]; h takes the place of gate */
     float *result;                 /* [slots][hidden] */
@@ -52,7 +58,7 @@ struct ulb_decoder {
     size_t *token_of_input;  /* [slots]: by expert */
     size_t *slot_of_choice;  /* [slots]: where a choice stands when all are sorted by expert */
     float *weight_of_choice; /* [slots] */
-    uint16_t *keys, *values; /* [layers][kv_heads][positions][head_dim] */
+    char *cache;             /* [layers][kv_heads][pieces][keys, values]: kernels/vector/attention.h */
     float *cosine, *sine;    /* [positions][rope_dims / 2] */
 };
 
@@ -63,6 +69,15 @@ static inline void ulb_lap(struct ulb_worker *worker, size_t part)
     worker->seconds[part] += now - worker->last;
     worker->last = now;
 }
+
+/* Pieces of a head's cache. */
+static inline size_t ulb_decoder_pieces(const struct ulb_decoder_options *options)
+{
+    return (options->positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE;
+}
+
+/* Query heads times tokens that one task of attention takes together. */
+size_t ulb_decoder_query_rows(const struct ulb_decoder_shape *shape);
 
 /* A split of items in grains, for the work between products. */
 struct ulb_row_split ulb_decoder_split(struct ulb_decoder *d, size_t items, size_t grain);

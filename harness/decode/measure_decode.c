@@ -265,17 +265,30 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 
 /* ---- one format ---- */
 
+/* Tokens of one step of the prompt; 1 without one. */
+static size_t prompt_step(const struct measurement *m)
+{
+    size_t most = m->settings->ubatch ? m->settings->ubatch : ULB_UBATCH, prompt = m->settings->prompt;
+    return prompt == 0 ? 1 : prompt < most ? prompt : most;
+}
+
+/* Of the last token that is decoded. */
+static size_t last_position(const struct measurement *m)
+{
+    return m->context + ULB_TOKENS_WARM_UP + m->tokens - 1;
+}
+
 static struct ulb_decoder_options options_of(const struct measurement *m, const struct format_run *run)
 {
     return (struct ulb_decoder_options){
         .team = m->session->machine.team,
         .ops = ulb_vector_ops(m->session->selection.isa),
+        .attention = ulb_attention_ops(m->session->selection.isa),
+        .kv_type = m->settings->kv_type,
         .split = m->session->settings.splits[0],
         .rates = run->rates,
-        .positions = m->context + ULB_TOKENS_WARM_UP + m->tokens,
-        .batch = m->settings->prompt == 0                  ? 1
-                 : m->settings->prompt < ULB_PREFILL_BATCH ? m->settings->prompt
-                                                           : ULB_PREFILL_BATCH,
+        .positions = last_position(m) + 1,
+        .batch = prompt_step(m),
         .slow_thread = m->settings->slow_thread,
         .slow_times = m->settings->slow_times,
     };
@@ -300,10 +313,9 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
     long long available = ulb_memory_available();
     *shape = m->shape;
     if (m->settings->layers != ULB_LAYERS_AUTO && m->settings->layers < shape->layers)
-        shape->layers = m->settings->layers;
-    struct ulb_decoder_shape one = *shape;
-    one.layers = 1;
-    size_t cache = ulb_kv_bytes(&one) * (m->context + ULB_TOKENS_WARM_UP + m->tokens);
+        *shape = ulb_decoder_shape_cut(shape, m->settings->layers);
+    struct ulb_decoder_shape one = ulb_decoder_shape_cut(shape, 1);
+    size_t cache = ulb_kv_capacity(&one, options->kv_type, options->positions);
     size_t layer = ulb_weights_layer_bytes(shape, run->choices) + cache;
     /* The head is there already when it is not the first format. */
     size_t apart = run > m->formats ? 0 : ulb_weights_head_bytes(shape, run->choices);
@@ -325,7 +337,7 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
             shape->layers, m->model, run->format,
             ((double)layer * (double)shape->layers + (double)apart) / ULB_GIB, (double)available / ULB_GIB,
             fitting == 0 ? "take a smaller model" : "take --layers auto");
-    shape->layers = fitting;
+    *shape = ulb_decoder_shape_cut(shape, fitting);
     return ulb_record_warn(m->session->record, err,
                            "%s in %s: only %zu of %zu layers fit into memory; figures of a token are "
                            "extrapolated from them",
@@ -338,7 +350,7 @@ static enum ulb_status measure_prompt(struct measurement *m, const struct format
 {
     ulb_decoder_set_split(decoder, figures->split, run->rates);
     return ulb_prefill_measure(m->session, decoder, figures->shape, figures->all->layers, &m->store.weights,
-                               figures->prompt, &figures->prefill, err);
+                               figures->prompt, prompt_step(m), &figures->prefill, err);
 }
 
 /* Prompt and tokens of a decoder with each split. */
@@ -347,9 +359,9 @@ static enum ulb_status measure_figures(struct measurement *m, const struct forma
                                        struct ulb_decode_figures *figures, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
-    enum ulb_status status = ULB_OK;
-    ulb_decoder_fill_cache(decoder, m->context, session->settings.seed);
-    status = ulb_check_interrupted(err);
+    enum ulb_status status = ulb_decoder_fill_cache(decoder, m->context, session->settings.seed, err);
+    if (status == ULB_OK)
+        status = ulb_check_interrupted(err);
     session->arena = (struct ulb_arena){.pages = m->store.blocks, .ring_bytes = m->store.blocks.bytes};
     for (size_t i = 0; i < m->n_turns && status == ULB_OK; i++) {
         figures[i] = (struct ulb_decode_figures){.model = m->model,
@@ -361,6 +373,7 @@ static enum ulb_status measure_figures(struct measurement *m, const struct forma
                                                  .store = &m->store,
                                                  .context = m->context,
                                                  .prompt = m->settings->prompt,
+                                                 .kv_type = m->settings->kv_type,
                                                  .samples = m->turns[i].samples,
                                                  .n = m->tokens};
         if (figures[i].prompt > 0)
@@ -368,6 +381,12 @@ static enum ulb_status measure_figures(struct measurement *m, const struct forma
     }
     if (status == ULB_OK)
         status = ulb_tokens_decode(session, decoder, m->turns, m->n_turns, run->rates, figures, err);
+    for (size_t i = 0; i < m->n_turns && status == ULB_OK; i++) {
+        ulb_decoder_set_split(decoder, m->turns[i].split, run->rates);
+        figures[i].attention =
+            ulb_attention_measure(session, decoder, shape, m->settings->kv_type, last_position(m));
+        status = ulb_session_check(session, err);
+    }
     session->arena = (struct ulb_arena){0};
     return status;
 }

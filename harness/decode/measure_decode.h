@@ -8,7 +8,7 @@
 
 struct ulb_session; /* harness/session/session.h */
 
-enum { ULB_LAYERS_AUTO = 0 };
+enum { ULB_LAYERS_AUTO = 0, ULB_UBATCH = 512 };
 
 struct ulb_decode_settings {
     const char *model;   /* a name of the catalogue, or a file */
@@ -16,7 +16,9 @@ struct ulb_decode_settings {
     size_t tokens;       /* to decode; 0: 128, quick 24 */
     size_t context;      /* positions in the cache before the first of them */
     size_t prompt; /* of these, computed in steps of many tokens; more than context: context is as many */
-    size_t layers; /* ULB_LAYERS_AUTO: as many as fit; SIZE_MAX: all, or an error */
+    size_t ubatch; /* tokens of one such step; 0: ULB_UBATCH */
+    enum ulb_kv_type kv_type;
+    size_t layers;       /* ULB_LAYERS_AUTO: as many as fit; SIZE_MAX: all, or an error */
     const double *rates; /* of the weighted split, one for each thread; n_rates 0: as measured */
     size_t n_rates;
     size_t slow_thread, slow_times; /* see struct ulb_decoder_options */

@@ -115,7 +115,7 @@ static void name_bound(struct ulb_prefill *prefill)
 
 enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_decoder *decoder,
                                     const struct ulb_decoder_shape *shape, size_t layers,
-                                    const struct ulb_decoder_weights *weights, size_t n,
+                                    const struct ulb_decoder_weights *weights, size_t n, size_t step,
                                     struct ulb_prefill *prefill, struct ulb_error *err)
 {
     const struct ulb_kernel *widest = weights->many[ULB_GATE_UP];
@@ -130,9 +130,8 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     sample_yardstick(session, yardstick);
     double begin = ulb_now(), head = 0;
     size_t steps = 0;
-    for (size_t at = 0; at < n && status == ULB_OK; at += ULB_PREFILL_BATCH, steps++) {
-        ulb_decoder_forward(decoder, tokens + at, n - at < ULB_PREFILL_BATCH ? n - at : ULB_PREFILL_BATCH,
-                            at);
+    for (size_t at = 0; at < n && status == ULB_OK; at += step, steps++) {
+        ulb_decoder_forward(decoder, tokens + at, n - at < step ? n - at : step, at);
         head += head_seconds(decoder, session->machine.pus.n);
         status = ulb_check_interrupted(err);
     }
@@ -140,6 +139,7 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     sample_yardstick(session, yardstick + YARDSTICK_SAMPLES);
     double whole = ulb_decode_extrapolate(seconds, head, (double)shape->layers, (double)layers);
     free(tokens);
+    prefill->ubatch = step;
     prefill->first_token_ms = 1e3 * whole;
     prefill->tokens_per_s = (double)n / whole;
     prefill->gops = operations(shape, n, steps) / seconds / 1e9;

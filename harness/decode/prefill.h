@@ -6,20 +6,18 @@
 #include "harness/decode/decoder.h"
 #include "results/record/record.h"
 
-enum { ULB_PREFILL_BATCH = 512 /* tokens of one step */ };
-
 /* For each matrix of the blocks the fastest kernel for many tokens among those that read the layout of
  * choices, since the weights are there once; needs the session's ring. */
 enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
                                    const struct ulb_kernel_choice choices[ULB_LINEARS], const double *rates,
                                    struct ulb_kernel_choice many[ULB_LINEARS], struct ulb_error *err);
 
-/* Runs a prompt of n tokens at positions 0, 1, ... once, in steps of at most ULB_PREFILL_BATCH, and fills in
+/* Runs a prompt of n tokens at positions 0, 1, ... once, in steps of at most so many, and fills in
  * the run's figures of it; bytes are those of blocks and head that one step reads. Times are extrapolated to
  * so many layers; operations, bytes and shares of limits are those of the layers of shape, which were run. */
 enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_decoder *decoder,
                                     const struct ulb_decoder_shape *shape, size_t layers,
-                                    const struct ulb_decoder_weights *weights, size_t n,
+                                    const struct ulb_decoder_weights *weights, size_t n, size_t step,
                                     struct ulb_prefill *prefill, struct ulb_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "harness/decode/reference.h"
 
 #include "common/bf16.h"
+#include "common/fp16.h"
 #include "kernels/activations.h"
 #include "harness/verify/test_case.h"
 
@@ -11,6 +12,7 @@
 struct reference {
     const struct ulb_decoder_shape *shape;
     const struct ulb_decoder_weights *weights;
+    enum ulb_kv_type type;
     size_t layer, position, positions;
     double *x, *normed, *qkv, *attended, *mlp, *result, *router, *product;
     double *share; /* of the active experts */
@@ -77,9 +79,28 @@ static void rotate(const struct reference *r, double *head)
     }
 }
 
-static double rounded(double value)
+/* What the cache makes of n elements that share a scale. */
+static void round_group(enum ulb_kv_type type, const double *x, size_t n, double *out)
 {
-    return (double)ulb_bf16_to_float(ulb_bf16_from_float((float)value));
+    double largest = 0, least = type == ULB_KV_Q8_0 ? -127 : -8, most = type == ULB_KV_Q8_0 ? 127 : 7;
+    for (size_t i = 0; i < n; i++)
+        largest = fabs(x[i]) > fabs(largest) ? x[i] : largest;
+    double scale = type == ULB_KV_Q8_0 ? fabs(largest) / 127 : largest / -8;
+    scale = (double)ulb_fp16_to_float(ulb_fp16_from_float((float)scale));
+    for (size_t i = 0; i < n; i++) {
+        if (type == ULB_KV_FP32)
+            out[i] = (double)(float)x[i];
+        else if (type == ULB_KV_BF16)
+            out[i] = (double)ulb_bf16_to_float(ulb_bf16_from_float((float)x[i]));
+        else
+            out[i] = fabs(scale) > 0 ? scale * fmin(fmax(rint(x[i] / scale), least), most) : 0;
+    }
+}
+
+static void round_head(enum ulb_kv_type type, const double *x, size_t dims, double *out)
+{
+    for (size_t i = 0; i < dims; i += ULB_KV_LINES)
+        round_group(type, x + i, dims - i < ULB_KV_LINES ? dims - i : ULB_KV_LINES, out + i);
 }
 
 /* One query head over all positions so far. */
@@ -89,7 +110,8 @@ static void attend(const struct reference *r, const double *q, size_t kv_head, d
     size_t base = r->layer * r->positions * stride + kv_head * dims;
     double total = 0;
     memset(out, 0, dims * sizeof *out);
-    for (size_t p = 0; p <= r->position; p++) {
+    bool windowed = ulb_layer_windowed(r->shape, r->layer) && r->position >= r->shape->window;
+    for (size_t p = windowed ? r->position + 1 - r->shape->window : 0; p <= r->position; p++) {
         double score = 0;
         for (size_t d = 0; d < dims; d++)
             score += q[d] * r->keys[base + p * stride + d];
@@ -115,9 +137,9 @@ static void run_attention(struct reference *r)
             norm(r->qkv + head * dims, r->weights->qk_gain, dims, false, r->qkv + head * dims);
         rotate(r, r->qkv + head * dims);
     }
-    for (size_t i = 0; i < stride; i++) {
-        keys[i] = rounded(r->qkv[s->heads * dims + i]);
-        values[i] = rounded(r->qkv[s->heads * dims + stride + i]);
+    for (size_t i = 0; i < stride; i += dims) {
+        round_head(r->type, r->qkv + s->heads * dims + i, dims, keys + i);
+        round_head(r->type, r->qkv + s->heads * dims + stride + i, dims, values + i);
     }
     for (size_t head = 0; head < s->heads; head++)
         attend(r, r->qkv + head * dims, head / (s->heads / s->kv_heads), r->attended + head * dims);
@@ -255,10 +277,10 @@ static void release(struct reference *r)
 }
 
 enum ulb_status ulb_decode_reference(const struct ulb_decoder_shape *shape,
-                                     const struct ulb_decoder_weights *weights, const uint32_t *tokens,
-                                     size_t n, double *logits, struct ulb_error *err)
+                                     const struct ulb_decoder_weights *weights, enum ulb_kv_type type,
+                                     const uint32_t *tokens, size_t n, double *logits, struct ulb_error *err)
 {
-    struct reference r = {.shape = shape, .weights = weights, .positions = n};
+    struct reference r = {.shape = shape, .weights = weights, .type = type, .positions = n};
     bool done = allocate(&r);
     for (r.position = 0; r.position < n && done; r.position++) {
         const uint16_t *row = weights->embedding + tokens[r.position] % weights->embeddings * shape->hidden;

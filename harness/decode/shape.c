@@ -45,6 +45,8 @@ enum ulb_status ulb_decoder_shape_of(const struct ulb_model *model, struct ulb_d
         .active = experts ? model->experts_active : 1,
         .rope_dims = model->rope_base > 0 ? model->rope_dims / 2 * 2 : 0,
         .rope_base = model->rope_base,
+        .windowed = model->windowed,
+        .window = model->window,
         .function = model->function,
         .gated = model->gated,
         .parallel = model->parallel_block,
@@ -53,6 +55,19 @@ enum ulb_status ulb_decoder_shape_of(const struct ulb_model *model, struct ulb_d
         .sub_norms = model->sub_norms,
     };
     return ULB_OK;
+}
+
+struct ulb_decoder_shape ulb_decoder_shape_cut(const struct ulb_decoder_shape *shape, size_t layers)
+{
+    struct ulb_decoder_shape cut = *shape;
+    cut.layers = layers;
+    cut.windowed = shape->windowed * layers / shape->layers;
+    return cut;
+}
+
+bool ulb_layer_windowed(const struct ulb_decoder_shape *shape, size_t layer)
+{
+    return (layer + 1) * shape->windowed / shape->layers > layer * shape->windowed / shape->layers;
 }
 
 size_t ulb_linear_rows(const struct ulb_decoder_shape *shape, enum ulb_linear linear)
@@ -85,7 +100,16 @@ size_t ulb_linear_count(const struct ulb_decoder_shape *shape, enum ulb_linear l
     return linear == ULB_ROUTER ? shape->experts > 1 : 1;
 }
 
-size_t ulb_kv_bytes(const struct ulb_decoder_shape *shape)
+double ulb_kv_bytes(const struct ulb_decoder_shape *shape, enum ulb_kv_type type, double positions)
 {
-    return 2 * sizeof(uint16_t) * shape->layers * shape->kv_heads * shape->head_dim;
+    double whole = (double)(shape->layers - shape->windowed), windowed = (double)shape->windowed;
+    double seen = positions < (double)shape->window ? positions : (double)shape->window;
+    double each = (double)(shape->kv_heads * ulb_kv_position_bytes(type, shape->head_dim));
+    return each * (whole * positions + windowed * seen);
+}
+
+size_t ulb_kv_capacity(const struct ulb_decoder_shape *shape, enum ulb_kv_type type, size_t positions)
+{
+    size_t pieces = (positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE;
+    return 2 * shape->kv_heads * pieces * ulb_kv_half_bytes(type, shape->head_dim);
 }

@@ -142,6 +142,7 @@ static void name_run(const struct ulb_session *session, const struct ulb_decode_
     snprintf(run->token_digest, sizeof run->token_digest, "%016llx", (unsigned long long)digest);
     snprintf(run->model, sizeof run->model, "%s", f->model);
     snprintf(run->format, sizeof run->format, "%s", f->format);
+    snprintf(run->kv_type, sizeof run->kv_type, "%s", ulb_kv_type_name(f->kv_type));
     snprintf(run->set, sizeof run->set, "%s", session->settings.set ? session->settings.set : "all");
     snprintf(run->split, sizeof run->split, "%s", ulb_split_name(f->split));
     name_kernels(&f->store->weights, run);
@@ -215,7 +216,10 @@ static void compare(const struct ulb_decode_figures *f, const struct ulb_token_s
 static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decode_run *run)
 {
     double positions = (double)f->context + ULB_TOKENS_WARM_UP + ((double)f->n + 1) / 2;
-    run->kv_bytes_per_token = (size_t)(positions * (double)ulb_kv_bytes(f->all));
+    run->kv_bytes_per_token = (size_t)ulb_kv_bytes(f->all, f->kv_type, positions);
+    run->kv_bytes = (size_t)ulb_kv_bytes(f->all, f->kv_type, (double)(f->attention.position + 1));
+    run->kv_gbps = f->attention.bytes_per_s / ULB_GB;
+    run->kv_share = f->attention.share;
     run->queries_per_key = (double)f->all->heads / (double)f->all->kv_heads;
     run->weight_bytes = f->store->blocks.bytes + f->store->head.bytes;
     run->bytes_per_token = (size_t)(block_bytes(f, true) + block_bytes(f, false)) +
@@ -272,7 +276,12 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
     }
     run.ms_mad = ulb_stats_of(run.ms_samples, f->n, session->settings.seed).mad;
     if (f->prompt == 0)
-        run.prefill = (struct ulb_prefill){NAN, NAN, NAN, NAN, NAN, .reason = "no --prompt was given"};
+        run.prefill = (struct ulb_prefill){.first_token_ms = NAN,
+                                           .tokens_per_s = NAN,
+                                           .gops = NAN,
+                                           .peak_share = NAN,
+                                           .memory_share = NAN,
+                                           .reason = "no --prompt was given"};
     name_run(session, f, &run);
     struct ulb_token_sample token = middle_half(f->samples, f->n);
     double as_run = token.seconds;

@@ -2,6 +2,7 @@
 #ifndef ULB_HARNESS_DECODE_SUMMARY_H
 #define ULB_HARNESS_DECODE_SUMMARY_H
 
+#include "harness/decode/attention_alone.h"
 #include "harness/decode/weights.h"
 #include "harness/energy/energy.h"
 #include "harness/session/machine.h"
@@ -35,11 +36,13 @@ struct ulb_decode_figures {
     const struct ulb_kernel_choice *choices;
     const struct ulb_weight_store *store;
     size_t context, prompt;
+    enum ulb_kv_type kv_type;
     struct ulb_prefill prefill;
     struct ulb_token_sample *samples;
     size_t n;
     double bandwidth;           /* of the yardstick between the tokens, bytes/s */
     double cold_s[ULB_LINEARS]; /* of one product of each kind alone, weights cold */
+    struct ulb_attention_alone attention;
     long long peak_bytes;
     struct ulb_decode_energy energy;
 };

@@ -158,70 +158,6 @@ static void to_bf16(const float *x, size_t n, uint16_t *out)
     }
 }
 
-static inline float widen(uint16_t half)
-{
-    return float_of_bits((uint32_t)half << 16);
-}
-
-/* Bytes ahead: a row is short, and the cache of keys and values lies cold in memory. */
-enum { AHEAD = 4096, LINE = 64 };
-
-/* The lines so far ahead of four rows. */
-static inline void prefetch_rows(const uint16_t *rows, size_t columns)
-{
-    for (size_t byte = 0; byte < 4 * columns * sizeof *rows; byte += LINE)
-        __builtin_prefetch((const char *)rows + AHEAD + byte);
-}
-
-static void dot_rows(const float *q, const uint16_t *keys, size_t n, size_t columns, float *out)
-{
-    size_t p = 0;
-    for (; p + 4 <= n; p += 4, keys += 4 * columns) {
-        const uint16_t *k1 = keys + columns, *k2 = k1 + columns, *k3 = k2 + columns;
-        float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-        prefetch_rows(keys, columns);
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-        for (size_t d = 0; d < columns; d++) {
-            s0 = multiply_add(q[d], widen(keys[d]), s0);
-            s1 = multiply_add(q[d], widen(k1[d]), s1);
-            s2 = multiply_add(q[d], widen(k2[d]), s2);
-            s3 = multiply_add(q[d], widen(k3[d]), s3);
-        }
-        out[p] = s0;
-        out[p + 1] = s1;
-        out[p + 2] = s2;
-        out[p + 3] = s3;
-    }
-    for (; p < n; p++, keys += columns) {
-        float sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (size_t d = 0; d < columns; d++)
-            sum = multiply_add(q[d], widen(keys[d]), sum);
-        out[p] = sum;
-    }
-}
-
-static void sum_rows(const float *weights, const uint16_t *rows, size_t n, size_t columns, float *out)
-{
-    size_t p = 0;
-    memset(out, 0, columns * sizeof *out);
-    for (; p + 4 <= n; p += 4, rows += 4 * columns) {
-        const uint16_t *r1 = rows + columns, *r2 = r1 + columns, *r3 = r2 + columns;
-        const float w0 = weights[p], w1 = weights[p + 1], w2 = weights[p + 2], w3 = weights[p + 3];
-        prefetch_rows(rows, columns);
-#pragma omp simd
-        for (size_t d = 0; d < columns; d++) {
-            float even = multiply_add(w0, widen(rows[d]), out[d]), odd = w1 * widen(r1[d]);
-            out[d] = multiply_add(w2, widen(r2[d]), even) + multiply_add(w3, widen(r3[d]), odd);
-        }
-    }
-    for (; p < n; p++, rows += columns) {
-#pragma omp simd
-        for (size_t d = 0; d < columns; d++)
-            out[d] = multiply_add(weights[p], widen(rows[d]), out[d]);
-    }
-}
-
 static float soften(float *x, size_t n, float *largest)
 {
     float most = x[0], sum = 0;
@@ -376,8 +312,6 @@ const struct ulb_vector_ops ULB_KERNEL = {
     .rotate = rotate,
     .scale = scale,
     .to_bf16 = to_bf16,
-    .dot_rows = dot_rows,
-    .sum_rows = sum_rows,
     .soften = soften,
     .argmax = argmax,
     .set_activations = set_activations,

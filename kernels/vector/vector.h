@@ -1,5 +1,5 @@
 /* Operations of a decoder between its matrix products, on vectors of floats: norms, activation functions,
- * rotary embedding, attention over a bfloat16 cache, argmax, and quantisation of activations.
+ * rotary embedding, softmax, argmax, and quantisation of activations.
  *
  * One source, kernels/vector/ops.c, is compiled for each instruction set. The order of sums depends on
  * lengths only, so that a table gives the same bits for every caller and every split of the work. Two tables
@@ -40,10 +40,6 @@ struct ulb_vector_ops {
     void (*scale)(float *x, size_t n, float factor);
     /* Round to nearest even. */
     void (*to_bf16)(const float *x, size_t n, uint16_t *out);
-    /* out[p] = sum over d of q[d] * keys[p][d], for p < n; rows of some columns. */
-    void (*dot_rows)(const float *q, const uint16_t *keys, size_t n, size_t columns, float *out);
-    /* out[d] = sum over p of weights[p] * rows[p][d]. */
-    void (*sum_rows)(const float *weights, const uint16_t *rows, size_t n, size_t columns, float *out);
     /* x[i] = exp(x[i] - largest of x); gives their sum and the largest. */
     float (*soften)(float *x, size_t n, float *largest);
     /* Index of the largest; of equal ones the first. n > 0. */

@@ -135,6 +135,7 @@ struct ulb_decode_split {
 /* A prompt run in steps of many tokens. */
 struct ulb_prefill {
     double first_token_ms, tokens_per_s, gops;
+    size_t ubatch;                   /* most tokens of one step; 0 without a prompt, and in older records */
     double peak_share, memory_share; /* of the compute limit, of the yardstick; the larger names the bound */
     char bound[16];                  /* "memory", "compute" */
     char reason[ULB_REASON_BYTES];   /* of all that is absent */
@@ -163,7 +164,11 @@ struct ulb_decode_run {
     char baseline_reason[ULB_REASON_BYTES]; /* of alpha and what follows from it */
     double yardstick_gbps, roofline_tokens_per_s, roofline_share;
     size_t weight_bytes, bytes_per_token, kv_bytes_per_token;
-    double queries_per_key;              /* heads that share a key and a value; NAN in older records */
+    size_t kv_bytes; /* of the cache behind the last token, all layers */
+    char kv_type[8];
+    double kv_gbps, kv_share; /* what the attention phase alone reads of it; of the yardstick read in turn;
+                                 NAN in older records */
+    double queries_per_key;   /* heads that share a key and a value; NAN in older records */
     double peak_rss_bytes, huge_bytes;   /* NAN: /proc does not tell */
     double joule_per_token;              /* without what the machine takes at rest */
     double joule_per_token_gross;        /* with it */

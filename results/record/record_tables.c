@@ -72,6 +72,8 @@ static const char *const prefetches[] = {"L1",      "L1+1024", "L1+2048", "L2+10
 static const char *const activations[] = {"a8", "f32", "bf16", NULL};
 static const char *const bounds[] = {"memory", "compute", "overhead", NULL};
 
+static const char *const kv_types[] = {"bf16", "q8_0", "q4_0", "fp32", NULL};
+
 static const struct ulb_field beta_fields[] = {
     TEXT(struct ulb_beta_cell, set),
     SMALL(struct ulb_beta_cell, threads),
@@ -285,6 +287,14 @@ static const struct ulb_field decode_fields[] = {
     COUNT(struct ulb_decode_run, weight_bytes),
     COUNT(struct ulb_decode_run, bytes_per_token),
     COUNT(struct ulb_decode_run, kv_bytes_per_token),
+    {.key = "kv_type",
+     .kind = ULB_FIELD_WORD,
+     AT(struct ulb_decode_run, kv_type),
+     .words = kv_types,
+     .optional = true},
+    {.key = "kv_bytes", .kind = ULB_FIELD_COUNT, AT(struct ulb_decode_run, kv_bytes), .optional = true},
+    {.key = "kv_gbps", .kind = ULB_FIELD_NUMBER, AT(struct ulb_decode_run, kv_gbps), .optional = true},
+    {.key = "kv_share", .kind = ULB_FIELD_NUMBER, AT(struct ulb_decode_run, kv_share), .optional = true},
     {.key = "queries_per_key",
      .kind = ULB_FIELD_NUMBER,
      AT(struct ulb_decode_run, queries_per_key),
@@ -298,6 +308,10 @@ static const struct ulb_field decode_fields[] = {
     TEXT(struct ulb_decode_run, energy_source),
     MAYBE_IN("prefill", "first_token_ms", struct ulb_decode_run, prefill.first_token_ms, prefill.reason),
     MAYBE_IN("prefill", "tokens_per_s", struct ulb_decode_run, prefill.tokens_per_s, prefill.reason),
+    {.key = "prefill.ubatch",
+     .kind = ULB_FIELD_COUNT,
+     AT(struct ulb_decode_run, prefill.ubatch),
+     .optional = true},
     MAYBE_IN("prefill", "gops", struct ulb_decode_run, prefill.gops, prefill.reason),
     MAYBE_IN("prefill", "peak_share", struct ulb_decode_run, prefill.peak_share, prefill.reason),
     MAYBE_IN("prefill", "memory_share", struct ulb_decode_run, prefill.memory_share, prefill.reason),

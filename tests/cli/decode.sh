@@ -30,6 +30,7 @@ for r in runs:
     assert abs(r["amdahl_speedup"] - 1 / (1 - r["alpha"] + r["alpha"] / r["byte_ratio"])) < 1e-6, r
     bound = runs[0]["ms_per_token"] / r["amdahl_speedup"]
     assert abs(bound + sum(r["missing_ms"].values()) - r["ms_per_token"]) < 1e-6 * r["ms_per_token"], r
+    assert r["kv_bytes"] == (5 + 2 + 6) * 11 * 768 * 2 * 2 and r["kv_gbps"] > 0 and r["kv_share"] > 0, r
     prefill = r["prefill"]
     assert r["prompt"] == 4 and abs(prefill["first_token_ms"] * prefill["tokens_per_s"] / 4000 - 1) < 1e-6, r
     assert prefill["bound"] == ("compute" if prefill["peak_share"] >= prefill["memory_share"] else "memory"), r
@@ -123,6 +124,18 @@ python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]; print(run
 digest --context 1005 >/dev/null
 python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]
 assert run["bytes_per_token"] - float(open("short").read()) == 1000 * 11 * 768 * 2 * 2, run' || fail "bytes of a longer context"
+
+# A cache of fewer bits holds the same positions in fewer bytes: 18 for 32 elements instead of 64. Steps of another size
+# give the same tokens.
+digest --context 1005 --kv-type q4_0 --prompt 100 >first
+python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]
+assert run["kv_type"] == "q4_0" and run["kv_bytes"] == (1005 + 2 + 6) * 11 * 768 // 32 * 18 * 2, run
+assert run["prefill"]["ubatch"] == 100, run' || fail "a cache in q4_0"
+digest --context 1005 --kv-type q4_0 --prompt 100 --ubatch 33 >second
+cmp -s first second || fail "other tokens with steps of another size"
+python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]; assert run["prefill"]["ubatch"] == 33, run' || fail "--ubatch"
+expect 2 "kv-type 'q5_0': must be bf16, q8_0, q4_0 or fp32" "$bench" decode "${small[@]}" --kv-type q5_0
+expect 2 "--ubatch is for the prompt" "$bench" decode "${small[@]}" --ubatch 16
 
 # Several splits take turns at the same tokens: a run for each, one table for each.
 "$bench" decode "${small[@]}" --formats bf16,int2 --split weighted,static,dynamic --split-shares 1 --threads "$pu" --out turns >table 2>notes ||

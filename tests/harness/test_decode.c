@@ -99,6 +99,7 @@ static struct ulb_decoder *open_decoder(struct bench *bench, const struct ulb_de
     struct ulb_decoder_options options = *wanted;
     options.team = options.team ? options.team : session.machine.team;
     options.ops = options.ops ? options.ops : ulb_vector_ops(session.selection.isa);
+    options.attention = options.attention ? options.attention : ulb_attention_ops(session.selection.isa);
     options.positions = options.positions ? options.positions : TOKENS + 4;
     options.batch = options.batch ? options.batch : 1;
     if (ulb_decoder_open(&decoder, shape, &bench->store.weights, &options, &err) != ULB_OK)
@@ -115,19 +116,26 @@ static uint32_t feed(struct ulb_decoder *decoder, size_t tokens)
     return next;
 }
 
-static double distance_of(struct bench *bench, const struct ulb_decoder_shape *shape,
-                          const struct ulb_decoder_shape *as, size_t tokens)
+static double distance_with(struct bench *bench, const struct ulb_decoder_shape *shape,
+                            const struct ulb_decoder_shape *as, enum ulb_kv_type type,
+                            const struct ulb_decoder_options *options, size_t tokens)
 {
     struct ulb_error err;
     double *reference = calloc(shape->vocab, sizeof *reference);
-    struct ulb_decoder *decoder = open_decoder(bench, shape, &(struct ulb_decoder_options){0});
+    struct ulb_decoder *decoder = open_decoder(bench, shape, options);
     feed(decoder, tokens);
-    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, prompt, tokens, reference, &err),
+    assert_int_equal(ulb_decode_reference(as, &bench->store.weights, type, prompt, tokens, reference, &err),
                      ULB_OK);
     double distance = ulb_decode_distance(ulb_decoder_logits(decoder), reference, shape->vocab);
     ulb_decoder_close(decoder);
     free(reference);
     return distance;
+}
+
+static double distance_of(struct bench *bench, const struct ulb_decoder_shape *shape,
+                          const struct ulb_decoder_shape *as, size_t tokens)
+{
+    return distance_with(bench, shape, as, ULB_KV_BF16, &(struct ulb_decoder_options){0}, tokens);
 }
 
 /* Without quantised activations only rounding is left: of floats, and now and then of a cached value. */
@@ -154,6 +162,46 @@ static void forms_agree(void **state)
             fail_msg("form %zu is %g away from its reference", i, distance);
         close_bench(&bench);
     }
+}
+
+/* The cache in each type by each table: beside a reference that rounds alike only rounding is left, now and
+ * then of a code; beside one in single precision what the type loses is within its bound. */
+static void cache_types_agree(void **state)
+{
+    static const double alike[ULB_KV_TYPES] = {1e-3, 5e-3, 2e-2, 1e-4};
+    static const double loses[ULB_KV_TYPES] = {2e-2, 4e-2, 4e-1, 1e-4};
+    (void)state;
+    ulb_isa_set isa = ulb_isa_detect();
+    const ulb_isa_set sets[] = {0, isa & (ULB_ISA_AVX2 | ULB_ISA_FMA | ULB_ISA_F16C), isa};
+    struct bench bench;
+    open_bench(&bench, &llama, "bf16");
+    for (int i = 0; i < 3 * ULB_KV_TYPES; i++) {
+        enum ulb_kv_type type = (enum ulb_kv_type)(i / 3);
+        const struct ulb_decoder_options options = {.kv_type = type,
+                                                    .attention = ulb_attention_ops(sets[i % 3])};
+        double same = distance_with(&bench, &llama, &llama, type, &options, TOKENS);
+        double exact = distance_with(&bench, &llama, &llama, ULB_KV_FP32, &options, TOKENS);
+        if (!(same < alike[type] && exact < loses[type]))
+            fail_msg("%s by %s is %g away from its reference, %g from that in fp32", ulb_kv_type_name(type),
+                     options.attention->isa, same, exact);
+    }
+    close_bench(&bench);
+}
+
+/* A window hides what is before it, and a reference without one is far away. */
+static void windows_hide(void **state)
+{
+    (void)state;
+    struct ulb_decoder_shape window = llama;
+    struct bench bench;
+    window.windowed = 1;
+    window.window = 3;
+    open_bench(&bench, &llama, "bf16");
+    double with = distance_of(&bench, &window, &window, TOKENS);
+    double without = distance_of(&bench, &window, &llama, TOKENS);
+    if (!(with < 1e-3 && without > 4e-3))
+        fail_msg("a window is %g away from its reference, %g from that without one", with, without);
+    close_bench(&bench);
 }
 
 /* Whether the kernel is the first of its format in the table, where those of several formats take turns. */
@@ -269,25 +317,49 @@ static void circumstances_do_not_matter(void **state)
     circumstances(&gptj, "int2");
 }
 
-/* A context of several pieces: the last one alone, and all positions at once, to the last bit. */
+static void expect_logits(const struct ulb_decoder *decoder, const struct ulb_decoder_shape *shape,
+                          const float *expected, const char *what, enum ulb_kv_type type)
+{
+    if (memcmp(ulb_decoder_logits(decoder), expected, shape->vocab * sizeof *expected) != 0)
+        fail_msg("other logits: %s, cache in %s", what, ulb_kv_type_name(type));
+}
+
+/* A context of several pieces, with a window and in any type: the last token alone, all positions at once and
+ * in steps of other sizes, to the last bit. */
 static void pieces_add_up(void **state)
 {
     (void)state;
     enum { LONG = 2 * ULB_KV_PIECE + 9 };
+    struct ulb_decoder_shape shape = llama;
     struct bench bench;
     uint32_t tokens[LONG];
     for (size_t i = 0; i < LONG; i++)
         tokens[i] = (uint32_t)(i * 37 % llama.vocab);
-    open_bench(&bench, &llama, "int8");
-    const struct ulb_decoder_options options = {.positions = LONG, .batch = LONG};
-    struct ulb_decoder *decoder = open_decoder(&bench, &llama, &options);
-    float *expected = calloc(llama.vocab, sizeof *expected);
-    ulb_decoder_forward(decoder, tokens, LONG, 0);
-    memcpy(expected, ulb_decoder_logits(decoder), llama.vocab * sizeof *expected);
-    ulb_decoder_forward(decoder, tokens + LONG - 1, 1, LONG - 1);
-    assert_memory_equal(ulb_decoder_logits(decoder), expected, llama.vocab * sizeof *expected);
-    ulb_decoder_close(decoder);
-    free(expected);
+    shape.windowed = 1;
+    shape.window = ULB_KV_PIECE + 20;
+    open_bench(&bench, &shape, "int8");
+    ulb_isa_set isa = ulb_isa_detect();
+    const ulb_isa_set sets[] = {0, isa & (ULB_ISA_AVX2 | ULB_ISA_FMA | ULB_ISA_F16C), isa};
+    for (int i = 0; i < 3 * ULB_KV_TYPES; i++) {
+        static const size_t steps[] = {61, 1, 128};
+        enum ulb_kv_type type = (enum ulb_kv_type)(i / 3);
+        const struct ulb_decoder_options options = {
+            .positions = LONG, .batch = LONG, .kv_type = type, .attention = ulb_attention_ops(sets[i % 3])};
+        struct ulb_decoder *decoder = open_decoder(&bench, &shape, &options);
+        float *expected = calloc(shape.vocab, sizeof *expected);
+        ulb_decoder_forward(decoder, tokens, LONG, 0);
+        memcpy(expected, ulb_decoder_logits(decoder), shape.vocab * sizeof *expected);
+        ulb_decoder_forward(decoder, tokens + LONG - 1, 1, LONG - 1);
+        expect_logits(decoder, &shape, expected, "the last token alone", type);
+        ulb_decoder_close(decoder);
+        decoder = open_decoder(&bench, &shape, &options);
+        for (size_t at = 0, step = 0; at < LONG; at += steps[step++ % 3])
+            ulb_decoder_forward(decoder, tokens + at,
+                                steps[step % 3] < LONG - at ? steps[step % 3] : LONG - at, at);
+        expect_logits(decoder, &shape, expected, "in steps", type);
+        ulb_decoder_close(decoder);
+        free(expected);
+    }
     close_bench(&bench);
 }
 
@@ -362,6 +434,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_agree),
         cmocka_unit_test(formats_agree),
+        cmocka_unit_test(cache_types_agree),
+        cmocka_unit_test(windows_hide),
         cmocka_unit_test(differences_show),
         cmocka_unit_test(circumstances_do_not_matter),
         cmocka_unit_test(pieces_add_up),

@@ -198,6 +198,11 @@ static void test_newer_keys_may_be_missing(void **state)
     assert_int_equal(json_object_del(first_cell(root), "prefetch_reason"), 0);
     assert_int_equal(json_object_del(first_cell(root), "read_share"), 0);
     assert_int_equal(json_object_del(run, "prefetch"), 0);
+    assert_int_equal(json_object_del(json_object_get(run, "prefill"), "ubatch"), 0);
+    assert_int_equal(json_object_del(run, "kv_type"), 0);
+    assert_int_equal(json_object_del(run, "kv_bytes"), 0);
+    assert_int_equal(json_object_del(run, "kv_gbps"), 0);
+    assert_int_equal(json_object_del(run, "kv_share"), 0);
     assert_int_equal(json_object_del(json_object_get(run, "prefill"), "prefetch_o"), 0);
     assert_int_equal(parse(json_incref(root)), ULB_OK);
     struct ulb_record record = {root};

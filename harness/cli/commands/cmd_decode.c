@@ -23,7 +23,7 @@ static const char doc[] = "Decodes with synthetic weights: the complete step of 
                           "a token goes, and beside "
                           "them Amdahl's bound from the 16-bit run and the roofline of the bandwidth.\vThe "
                           "matrices of the blocks come "
-                          "in each format, head and router in bf16, the cache of keys and values in bf16. "
+                          "in each format, head and router in bf16. "
                           "Exit code 1 when a kernel or "
                           "the whole step differs from its scalar reference.";
 
@@ -31,6 +31,8 @@ enum {
     OPTION_TOKENS = 0x200,
     OPTION_CONTEXT,
     OPTION_PROMPT,
+    OPTION_UBATCH,
+    OPTION_KV_TYPE,
     OPTION_LAYERS,
     OPTION_MODEL,
     OPTION_SHARES,
@@ -41,6 +43,7 @@ enum {
     OPTION_IMPORT,
     TOKENS_MAX = 65536,
     POSITIONS_MAX = 1 << 20,
+    UBATCH_MAX = 8192,
     LAYERS_MAX = 10000,
     THREADS_MAX = 1024,
     IMPORTS_MAX = 64,
@@ -164,6 +167,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return parse_count(o, "context", text, 0, POSITIONS_MAX, &o->decode.context);
     case OPTION_PROMPT:
         return parse_count(o, "prompt", text, 1, POSITIONS_MAX, &o->decode.prompt);
+    case OPTION_UBATCH:
+        return parse_count(o, "ubatch", text, 1, UBATCH_MAX, &o->decode.ubatch);
+    case OPTION_KV_TYPE:
+        return ulb_kv_type_parse(text, &o->decode.kv_type)
+                   ? 0
+                   : ulb_refuse_option(o->measure.err, "kv-type", text, "must be bf16, q8_0, q4_0 or fp32");
     case OPTION_LAYERS:
         return parse_layers(o, text);
     case OPTION_SHARES:
@@ -192,6 +201,9 @@ static const struct argp_option argp_options[] = {
     {"context", OPTION_CONTEXT, "N", 0, "tokens already in the KV cache (default: 0)", 0},
     {"prompt", OPTION_PROMPT, "N", 0,
      "prefill N of the context's tokens in batches and report the time to the first token", 0},
+    {"ubatch", OPTION_UBATCH, "N", 0, "tokens of one step of the prompt (default: 512)", 0},
+    {"kv-type", OPTION_KV_TYPE, "bf16|q8_0|q4_0|fp32", 0,
+     "format of keys and values in the KV cache (default: bf16; fp32 is the reference)", 0},
     {"threads", 't', "SET|each", 0,
      "cores, as for --set; each: one core, two cores, each class and all, one after the other", 0},
     {"layers", OPTION_LAYERS, "auto|all|N", 0,
@@ -233,6 +245,8 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--prompt %zu is more than --context %zu, whose positions it computes",
                         o->decode.prompt, o->decode.context);
+    if (o->decode.ubatch > 0 && o->decode.prompt == 0)
+        return ulb_fail(err, ULB_BAD_INPUT, "--ubatch is for the prompt, which --prompt N asks for");
     if (o->decode.n_rates > 0 && !ulb_takes_split(settings, ULB_SPLIT_WEIGHTED))
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--split-shares is for the weighted split, which --split does not name");
@@ -242,7 +256,7 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
 /* Whether two runs measured the same. */
 static bool same_run(const json_t *a, const json_t *b)
 {
-    static const char *const keys[] = {"model", "format", "set", "split", "context", "prompt"};
+    static const char *const keys[] = {"model", "format", "set", "split", "context", "prompt", "kv_type"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
             return false;

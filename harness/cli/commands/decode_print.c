@@ -13,7 +13,8 @@ static const double AT_LIMIT = 0.90;
 static bool same_run(const struct ulb_decode_run *a, const struct ulb_decode_run *b)
 {
     return strcmp(a->model, b->model) == 0 && strcmp(a->set, b->set) == 0 &&
-           strcmp(a->split, b->split) == 0 && a->context == b->context && a->tokens == b->tokens;
+           strcmp(a->split, b->split) == 0 && strcmp(a->kv_type, b->kv_type) == 0 &&
+           a->context == b->context && a->tokens == b->tokens;
 }
 
 static struct ulb_table *open_runs(const struct ulb_decode_run *run, FILE *out)
@@ -114,6 +115,17 @@ static void print_prefill(const struct ulb_decode_run *run, FILE *out)
         100 * p->memory_share, p->kernel_gate_up);
 }
 
+static void print_attention(const struct ulb_decode_run *run, FILE *out)
+{
+    char head[48];
+    snprintf(head, sizeof head, " %-8s ", run->format);
+    if (isnan(run->kv_gbps))
+        return;
+    ulb_print_wrapped_as(
+        out, head, "attention alone reads %.1f MiB of cache in %s at %.1f GB/s: %.0f %% of the yardstick",
+        (double)run->kv_bytes / ULB_MIB, run->kv_type, run->kv_gbps, 100 * run->kv_share);
+}
+
 static void print_memory(const struct ulb_decode_run *run, FILE *out)
 {
     char peak[32], huge[32], head[48];
@@ -171,6 +183,8 @@ static void print_alike(const struct ulb_decode_run *const *runs, size_t n, FILE
         print_missing(runs[i], out);
     for (size_t i = 0; i < n; i++)
         print_prefill(runs[i], out);
+    for (size_t i = 0; i < n; i++)
+        print_attention(runs[i], out);
     for (size_t i = 0; i < n; i++)
         print_memory(runs[i], out);
     for (size_t i = 0; i < n; i++) {

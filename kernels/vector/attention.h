@@ -1,0 +1,66 @@
+/* Attention of query rows over a cache of keys and values, piece by piece.
+ *
+ * The cache of a head consists of pieces of ULB_KV_PIECE positions, keys before values. Both halves are
+ * groups of ULB_KV_LINES lines of ULB_KV_LINES elements:
+ *
+ *     keys    [block][group of dims]:  a line is one dim, its elements are the block's positions
+ *     values  [group of dims][block]:  a line is one position, its elements are the group's dims
+ *
+ * where a block is ULB_KV_LINES positions. A query multiplies whole vectors in both, no sum crosses a vector,
+ * and all are read front to back. Dims are padded to whole groups. In types with scales a group is preceded
+ * by one fp16 scale for each of its positions.
+ *
+ * One source, kernels/vector/attention.c, is compiled for each instruction set. A row's results do not depend
+ * on the rows beside it. Nothing here starts a thread, allocates or keeps state. */
+#ifndef ULB_KERNELS_VECTOR_ATTENTION_H
+#define ULB_KERNELS_VECTOR_ATTENTION_H
+
+#include "common/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ULB_KV_LINES = 32, ULB_KV_PIECE = 128, ULB_KV_BLOCKS = ULB_KV_PIECE / ULB_KV_LINES };
+
+/* How an element of the cache is kept. q8_0 and q4_0 are those of GGUF: 32 dims of a position have one fp16
+ * scale, codes are -127 to 127 and -8 to 7. */
+enum ulb_kv_type { ULB_KV_BF16, ULB_KV_Q8_0, ULB_KV_Q4_0, ULB_KV_FP32, ULB_KV_TYPES };
+
+const char *ulb_kv_type_name(enum ulb_kv_type type);
+bool ulb_kv_type_parse(const char *name, enum ulb_kv_type *type);
+
+/* Dims rounded up to whole groups. */
+size_t ulb_kv_padded(size_t dims);
+/* Bytes of one half (keys or values) of a piece of one head. */
+size_t ulb_kv_half_bytes(enum ulb_kv_type type, size_t dims);
+/* Bytes that key and value of one position take, scales included, padding not. */
+size_t ulb_kv_position_bytes(enum ulb_kv_type type, size_t dims);
+
+/* Rows of queries with the half of a piece that they meet. */
+struct ulb_kv_rows {
+    enum ulb_kv_type type;
+    size_t dims;            /* padded; what pads a query is 0 */
+    size_t rows;            /* any number */
+    size_t begin, end;      /* blocks of the piece */
+    const float *const *in; /* [rows]: queries of dims; or weights of ULB_KV_PIECE */
+    float *const *out;      /* [rows]: scores of ULB_KV_PIECE; or sums of dims */
+    const void *half;
+};
+
+struct ulb_attention_ops {
+    const char *isa;
+    ulb_isa_set needs;
+
+    /* Puts a key or value x of dims (not padded) at a position of a piece. */
+    void (*store)(enum ulb_kv_type type, bool value, const float *x, size_t dims, size_t position,
+                  void *half);
+    /* out[row][p] = sum over d of in[row][d] * key[p][d], of all positions of the blocks. */
+    void (*scores)(const struct ulb_kv_rows *rows);
+    /* out[row][d] = sum over p of in[row][p] * value[p][d], of all positions of the blocks. */
+    void (*sums)(const struct ulb_kv_rows *rows);
+};
+
+/* The widest table that these instruction sets can run; there is always one. */
+const struct ulb_attention_ops *ulb_attention_ops(ulb_isa_set isa);
+
+#endif
