@@ -8,6 +8,7 @@
 #include "harness/compute/gamma.h"
 #include "harness/grid/grid.h"
 #include "harness/grid/shortlist.h"
+#include "harness/opencl/devices.h"
 #include "harness/session/checkpoint.h"
 #include "harness/session/describe_machine.h"
 #include "harness/session/session.h"
@@ -145,6 +146,29 @@ static enum ulb_status check_strangers(const struct ulb_session *session, struct
     return status;
 }
 
+/* The device comes first: its driver's threads may use every core, which a pinned team would take from them.
+ */
+static enum ulb_status measure_device(const struct ulb_settings *settings, struct ulb_record *record,
+                                      struct ulb_error *err)
+{
+    struct ulb_session session = {.settings = *settings};
+    struct ulb_error more;
+    enum ulb_status status = ulb_device_limits(settings, record, err);
+    if (!json_object_get(record->root, "devices"))
+        return status;
+    enum ulb_status described = ulb_session_open(&session, record, &more);
+    if (described == ULB_OK) {
+        described = ulb_machine_describe(&session, &more);
+        if (described == ULB_OK)
+            described = ulb_machine_huge_pages(&session, &more);
+        ulb_session_close(&session);
+    }
+    if (described == ULB_OK || status != ULB_OK)
+        return status;
+    *err = more;
+    return described;
+}
+
 /* Summarises what there is, after an interruption too. */
 static enum ulb_status summarise(struct ulb_record *record, struct ulb_error *err)
 {
@@ -156,6 +180,8 @@ static enum ulb_status summarise(struct ulb_record *record, struct ulb_error *er
 enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stage, struct ulb_record *record,
                         struct ulb_error *err)
 {
+    if (stage == ULB_STAGE_DEVICE)
+        return measure_device(settings, record, err);
     struct ulb_session session = {.settings = *settings};
     enum ulb_status status = ulb_session_open(&session, record, err);
     if (status != ULB_OK)

@@ -115,6 +115,26 @@ struct ulb_gemv_prediction {
  * prediction that cannot be made has every time NAN. */
 struct ulb_gemv_prediction ulb_predict_gemv(const struct ulb_gemv_work *work);
 
+/* What one launch on a device is made of. */
+struct ulb_device_work {
+    double bytes;      /* read from the device's memory; 0: none */
+    double operations; /* 0: none; a multiplication and an addition are two */
+    double launch_s;   /* of a kernel that does nothing */
+    double beta;       /* bytes/s: the best plain reader */
+    double peak;       /* operations/s of the instructions used */
+};
+
+struct ulb_device_prediction {
+    double seconds;
+    double memory_s, compute_s;
+    enum ulb_bound bound;
+};
+
+/* seconds = launch + max(bytes / beta, operations / peak) (the paper's IV-C: 6 us of reading and 2 us of
+ * launch). bound is OVERHEAD when the launch is the largest of the three. A prediction that cannot be made
+ * has every time NAN. */
+struct ulb_device_prediction ulb_predict_device(const struct ulb_device_work *work);
+
 /* What a GEMV of one kernel on one set of cores costs beyond fork/join and the longer of its two terms. */
 struct ulb_overlap {
     double c;        /* share of the shorter term that the longer one does not hide */

@@ -21,6 +21,7 @@ enum {
     OPTION_WARM,
     OPTION_AA,
     OPTION_SHAPES,
+    OPTION_DEVICE,
     OPTION_RESUME,
     OPTION_TURNS
 };
@@ -68,6 +69,14 @@ static const struct {
       "seconds that one call of a library's kernel may take (default: 1000 times the scalar kernel's)", 0},
      ROWS | ULB_FOR_DECODE,
      0},
+    {{"call-timeout", OPTION_TIMEOUT, "N", 0, "seconds that one launch on a device may take (default: 60)",
+      0},
+     ULB_FOR_BETA,
+     0},
+    {{"device", OPTION_DEVICE, "cpu|opencl:P.D|NAME", 0,
+      "measure a device of 'ulb-bench list devices' instead of the CPU: its id, or a part of its name", 0},
+     ULB_FOR_BETA,
+     ULB_FOR_GAMMA | ULB_FOR_GEMV | ULB_FOR_GEMM | ULB_FOR_DECODE | ULB_FOR_VERIFY},
     {{"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0}, TIMED, 0},
     {{"split", 'S', "static|dynamic|weighted", 0,
       "how rows are divided among threads (default: static; dynamic if cores differ)", 0},
@@ -191,6 +200,9 @@ static error_t parse_text(struct ulb_measure_options *o, int key, char *text)
     case OPTION_RESUME:
         o->resume = text;
         return 0;
+    case OPTION_DEVICE:
+        o->settings.device = strcmp(text, "cpu") == 0 ? NULL : text;
+        return 0;
     case OPTION_PROGRESS:
         return parse_progress(o, text);
     case OPTION_ISA_MASK:
@@ -275,6 +287,17 @@ enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *o, struct 
         return ULB_OK;
     return ulb_fail(err, ULB_BAD_INPUT, "--platform %s describes another machine: use 'ulb-bench model'",
                     o->platform);
+}
+
+enum ulb_status ulb_refuse_device(const struct ulb_measure_options *o, struct ulb_error *err)
+{
+    if (!o->settings.device)
+        return ULB_OK;
+    return ulb_fail(
+        err, ULB_ENVIRONMENT,
+        "--device %.64s: only 'ulb-bench beta' can measure a device yet; leave --device out for the "
+        "CPU",
+        o->settings.device);
 }
 
 enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *o, const char *const *names,

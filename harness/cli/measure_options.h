@@ -64,6 +64,9 @@ void ulb_measure_close_checkpoint(const struct ulb_measure_options *options, con
 /* ULB_BAD_INPUT when --platform names another machine, which cannot be measured here. */
 enum ulb_status ulb_refuse_platform(const struct ulb_measure_options *options, struct ulb_error *err);
 
+/* ULB_ENVIRONMENT when --device names another device than the CPU. */
+enum ulb_status ulb_refuse_device(const struct ulb_measure_options *options, struct ulb_error *err);
+
 /* ULB_BAD_INPUT when one of these options (names without dashes, NULL-terminated) was given: "--OPTION has no
  * effect REASON; leave it out". */
 enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *options, const char *const *names,
@@ -83,7 +86,8 @@ struct ulb_section_command {
                             else NULL */
     const char *section; /* key of the record; its value is the JSON output */
     const char *const
-        *beside; /* further keys that stand beside it when it is an array; NULL-terminated, or NULL */
+        *beside;    /* further keys that stand beside it when it is an array; NULL-terminated, or NULL */
+    bool on_device; /* it measures the device of --device, whose entry in the section is the JSON output */
     void (*print)(const struct ulb_record *record, FILE *out); /* the table */
     /* Measures in turn with another program, in the place of all this; NULL: the command cannot. */
     enum ulb_status (*in_turns)(struct ulb_measure_options *options, struct ulb_error *err);

@@ -29,6 +29,7 @@ static const struct {
     {"gemv", 17, 58, STAGE(GEMV) | STAGE(ALL)},
     {"gemm", 20, 60, STAGE(GEMM)},
     {"count", 1, 1, STAGE(COUNT)},
+    {"device", 15, 60, STAGE(DEVICE)},
     {"formats", 6, 18, STAGE(FORMATS)},
     {"decode", 3, 4, STAGE(DECODE) | STAGE(ALL)},
 };

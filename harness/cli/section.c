@@ -100,6 +100,8 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
 static json_t *section_json(const struct ulb_record *record, const struct ulb_section_command *command)
 {
     json_t *value = json_object_get(record->root, command->section);
+    if (command->on_device)
+        value = json_array_get(value, 0);
     if (!json_is_array(value))
         return json_incref(value);
     json_t *document = json_pack("{s:O}", command->section, value);
@@ -152,6 +154,8 @@ enum ulb_status ulb_section_measure(const struct ulb_section_command *command,
     char path[4128];
     bool writes = options->out_given || options->resume;
     enum ulb_status status = ulb_refuse_platform(options, err);
+    if (status == ULB_OK && !command->on_device)
+        status = ulb_refuse_device(options, err);
     if (status == ULB_OK && writes)
         status = prepare(command, options, path, sizeof path, err);
     if (status != ULB_OK)

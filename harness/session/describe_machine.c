@@ -131,15 +131,16 @@ static json_t *settings_json(const struct ulb_session *session)
 {
     const struct ulb_settings *settings = &session->settings;
     char mask[256];
-    return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:s, s:I, s:I}",
-                     "command", text_or_null(settings->command), "set", settings->set ? settings->set : "all",
-                     "split", ulb_split_name(settings->splits[0]), "models", text_or_null(settings->models),
-                     "shapes", text_or_null(settings->shapes), "tokens", text_or_null(settings->tokens),
-                     "formats", text_or_null(settings->formats), "kernel_library",
-                     text_or_null(settings->libraries), "kernels", text_or_null(settings->kernels), "quick",
-                     settings->quick, "warm", settings->warm, "aa", settings->aa, "best_kernels",
-                     settings->best_kernels, "isa_mask", ulb_isa_names(settings->isa_mask, mask, sizeof mask),
-                     "seed", (json_int_t)settings->seed, "ring_bytes", (json_int_t)settings->ring_bytes);
+    return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:s, s:I, s:I}",
+                     "command", text_or_null(settings->command), "device", text_or_null(settings->device),
+                     "set", settings->set ? settings->set : "all", "split",
+                     ulb_split_name(settings->splits[0]), "models", text_or_null(settings->models), "shapes",
+                     text_or_null(settings->shapes), "tokens", text_or_null(settings->tokens), "formats",
+                     text_or_null(settings->formats), "kernel_library", text_or_null(settings->libraries),
+                     "kernels", text_or_null(settings->kernels), "quick", settings->quick, "warm",
+                     settings->warm, "aa", settings->aa, "best_kernels", settings->best_kernels, "isa_mask",
+                     ulb_isa_names(settings->isa_mask, mask, sizeof mask), "seed", (json_int_t)settings->seed,
+                     "ring_bytes", (json_int_t)settings->ring_bytes);
 }
 
 static json_t *fork_join_json(const struct ulb_session *session)

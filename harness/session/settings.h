@@ -11,7 +11,8 @@
 
 /* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs and decoding. */
 enum ulb_stage {
-    ULB_STAGE_COUNT, /* instructions alone, nothing by a clock */
+    ULB_STAGE_COUNT,  /* instructions alone, nothing by a clock */
+    ULB_STAGE_DEVICE, /* what the settings' device can do, nothing of the CPU */
     ULB_STAGE_BETA,
     ULB_STAGE_MEMORY, /* beta at memory level alone */
     ULB_STAGE_GAMMA,
@@ -46,6 +47,7 @@ struct ulb_earlier_memory {
 };
 
 struct ulb_settings {
+    const char *device;    /* as --device names it; NULL: the CPU */
     const char *set;       /* "P", "E", "LP-E", "all" or a PU list */
     const char *models;    /* comma list, NULL: the default three */
     const char *shapes;    /* comma list of MxK, NULL: none; with models NULL these alone */
@@ -63,7 +65,8 @@ struct ulb_settings {
     struct ulb_checkpoint checkpoint;
     struct ulb_earlier_memory earlier[2]; /* its speeds */
     ulb_isa_set isa_mask;                 /* bits not to be used */
-    double call_timeout_s; /* of one call of a kernel of others; 0: by the scalar reference's */
+    double call_timeout_s; /* of one call of a kernel of others, 0: by the scalar reference's; of one launch
+                              on a device, 0: a minute */
     uint64_t seed;
     size_t ring_bytes;                        /* 0: max(2 GiB, 4 x LLC) */
     const struct ulb_decode_settings *decode; /* of ULB_STAGE_DECODE */

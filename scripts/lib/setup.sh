@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 release=$root/build/release
 
 # What is needed: group, Debian package, and how its presence shows. Packages of the group "optional" are used where
-# present; ulb-bench says what is missing without them.
+# present; ulb-bench says what is missing without them. Those of "devices" serve tests, which are skipped without them.
 requirements='
 build     gcc              program gcc
 build     libc6-dev        header  stdio.h
@@ -21,6 +21,10 @@ optional  likwid           program likwid-bench
 optional  gnuplot-nox      program gnuplot
 optional  valgrind         header  valgrind/callgrind.h
 optional  libsqlite3-dev   library sqlite3
+optional  opencl-c-headers header  CL/cl.h
+devices   ocl-icd-libopencl1 loader libOpenCL.so.1
+devices   pocl-opencl-icd  file    /etc/OpenCL/vendors/pocl.icd
+devices   oclgrind         program oclgrind
 test      libcmocka-dev    library cmocka
 test      hwloc            program hwloc-annotate
 test      clang-format-14  program clang-format-14
@@ -82,6 +86,7 @@ present() { # KIND NAME
     header)  gcc -E -x c - <<<"#include <$2>" ;;
     runtime) [[ -e $(clang -print-file-name="libclang_rt.$2-$(uname -m).a") ]] ;;
     file)    [[ -e $2 ]] ;;
+    loader)  PATH=$PATH:/sbin ldconfig -p | grep -F "$2" ;;
     openmp)  "$2" -fopenmp -E -x c - <<<"#include <omp.h>" ;;
     module)  python3 -c "import importlib.util as u; raise SystemExit(u.find_spec('$2') is None)" ;;
     esac &>/dev/null
@@ -143,13 +148,15 @@ install_missing() { # GROUP...
     report_missing "still missing after apt-get" "$@"
 }
 
-# Says what is still missing; without a requirement that is not optional there is no going on.
+# Says what is still missing; without a requirement of another group than optional and devices there is no going on.
 report_missing() { # REASON GROUP...
-    local reason=$1 required=() optional
+    local reason=$1 required=() soft=() optional
     shift
-    for group; do [[ $group == optional ]] || required+=("$group"); done
-    optional=$(missing optional)
-    [[ " $* " != *" optional "* || ! $optional ]] || note "going on without ${optional//$'\n'/, }"
+    for group; do
+        if [[ $group == @(optional|devices) ]]; then soft+=("$group"); else required+=("$group"); fi
+    done
+    optional=$(missing "${soft[@]}")
+    [[ ! $optional ]] || note "going on without ${optional//$'\n'/, }"
     local needed
     needed=$(missing "${required[@]}")
     [[ ! $needed ]] || die "$reason: ${needed//$'\n'/, }"

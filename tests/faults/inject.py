@@ -200,7 +200,7 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.scratch) as place:
             folder, mark = pathlib.Path(place, "folder"), pathlib.Path(place, "failed")
             shutil.copytree(self.template, folder)
-            environment = dict(os.environ, LC_ALL="C", LD_PRELOAD=str(self.library), ULB_FAULTS_DONE=str(mark))
+            environment = dict(os.environ, LC_ALL="C", OCL_ICD_VENDORS="/nowhere", LD_PRELOAD=str(self.library), ULB_FAULTS_DONE=str(mark))
             environment.update(wish)
             pu = self.pus.get()
             words = [pu if word == PU else word for word in arguments]

@@ -222,6 +222,52 @@ static void test_gemv_outside_its_domain(void **state)
 #undef EXPECT_REFUSED
 }
 
+static struct ulb_device_work device_work(double bytes, double operations)
+{
+    return (struct ulb_device_work){bytes, operations, 2e-6, 456e9, 200e12};
+}
+
+/* IV-C: a launch of 2 us on top of what is longer, reading or computing. */
+static void test_device(void **state)
+{
+    (void)state;
+    const struct ulb_device_work reads = device_work(4.56e6, 1e9), computes = device_work(4.56e6, 8e9),
+                                 launches = device_work(4.56e5, 2e7), nothing = device_work(0, 0);
+    struct ulb_device_prediction p = ulb_predict_device(&reads);
+    assert_true(fabs(p.seconds - 12e-6) < 1e-12 && p.bound == ULB_BOUND_MEMORY);
+    assert_true(fabs(p.memory_s - 10e-6) < 1e-12 && fabs(p.compute_s - 5e-6) < 1e-12);
+    p = ulb_predict_device(&computes);
+    assert_true(fabs(p.seconds - 42e-6) < 1e-12 && p.bound == ULB_BOUND_COMPUTE);
+    p = ulb_predict_device(&launches);
+    assert_true(fabs(p.seconds - 3e-6) < 1e-12 && p.bound == ULB_BOUND_OVERHEAD);
+    p = ulb_predict_device(&nothing);
+    assert_true(p.seconds == 2e-6 && p.bound == ULB_BOUND_OVERHEAD);
+}
+
+static void test_device_outside_its_domain(void **state)
+{
+    (void)state;
+    struct ulb_device_work work;
+#define EXPECT_REFUSED(field, value)                                                                         \
+    work = device_work(1e6, 1e6);                                                                            \
+    work.field = value;                                                                                      \
+    expect_nan(ulb_predict_device(&work).seconds)
+    EXPECT_REFUSED(bytes, -1);
+    EXPECT_REFUSED(bytes, NAN);
+    EXPECT_REFUSED(operations, INFINITY);
+    EXPECT_REFUSED(launch_s, -1e-9);
+    EXPECT_REFUSED(launch_s, NAN);
+    EXPECT_REFUSED(beta, 0);
+    EXPECT_REFUSED(beta, NAN);
+    EXPECT_REFUSED(peak, 0);
+    EXPECT_REFUSED(peak, NAN);
+#undef EXPECT_REFUSED
+    /* Without anything to compute no peak is needed. */
+    work = device_work(4.56e6, 0);
+    work.peak = NAN;
+    assert_true(ulb_predict_device(&work).seconds > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +278,8 @@ int main(void)
         cmocka_unit_test(test_amdahl),
         cmocka_unit_test(test_gemv),
         cmocka_unit_test(test_gemv_outside_its_domain),
+        cmocka_unit_test(test_device),
+        cmocka_unit_test(test_device_outside_its_domain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -444,6 +444,25 @@ static void test_names_are_not_commands(void **state)
     ulb_record_free(&record);
 }
 
+static void test_devices(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    struct ulb_record record;
+    size_t bytes;
+    assert_int_equal(sample_record(&record, SAMPLE_SERVER, &err), ULB_OK);
+    assert_int_equal(ulb_figure_check(&record, "devices", &err), ULB_BAD_INPUT);
+    assert_non_null(strstr(err.message, "the record has no device's bandwidth to draw"));
+    assert_int_equal(sample_add_rest(&record, &err), ULB_OK);
+    char *svg = draw(&record, "devices", "svg", &bytes);
+    assert_non_null(strstr(svg, "Read bandwidth of Arc ??id? by size"));
+    assert_non_null(strstr(svg, "yardstick 96.5 GB/s"));
+    assert_non_null(strstr(svg, "strided-512, 0.25 MiB"));
+    assert_non_null(strstr(svg, "block-2048, 2048 MiB"));
+    free(svg);
+    ulb_record_free(&record);
+}
+
 /* A cell of the history: its levels, the commits of the change, and texts that are no commands. */
 static void test_trend(void **state)
 {
@@ -487,7 +506,7 @@ static void test_unknown_names(void **state)
     assert_string_equal(
         err.message,
         "unknown figure 'pie' of a record; figures are roofline, bars, kernels, gemm, tokens, beta, "
-        "gamma, prediction, groups, errors, split, energy");
+        "devices, gamma, prediction, groups, errors, split, energy");
     assert_int_equal(ulb_figure_draw(&record, "bars", "gif", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
     assert_string_equal(err.message, "unknown format 'gif' of figures; formats are svg, png, pdf, txt");
     assert_int_equal(ulb_figure_draw(&record, "roofline", "svg", prefix, path, sizeof path, &err),
@@ -519,6 +538,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_kernels_and_beta, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_formats, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_names_are_not_commands, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_devices, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_trend, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_unknown_names, make_folder, remove_folder),
     };

@@ -152,11 +152,57 @@ static enum ulb_status add_look_ups(struct ulb_record *record, struct ulb_error 
                : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the look-ups");
 }
 
+/* A device that was measured: its first peak, the first size of two readers and the whole ring of one. */
+static enum ulb_status add_devices(struct ulb_record *record, struct ulb_error *err)
+{
+#define CELL(bytes, reader, gbps)                                                                            \
+    "{\"device\": \"opencl:0.0\", \"set\": \"opencl:0.0\", \"threads\": null, \"threads_reason\": "          \
+    "\"none\", \"level\": "                                                                                  \
+    "\"mem\", \"bytes\": " #bytes ", \"items\": 4096, \"variant\": \"" reader "\", \"gbps\": " #gbps         \
+    ", \"gbps_mad\": 0.5, \"gbps_host\": 90.0, \"gbps_samples\": [" #gbps "], \"bytes_per_cycle\": null, "   \
+    "\"bytes_per_cycle_reason\": \"none\", \"us_event\": 2.5, \"us_host\": 4.5, \"predicted_us\": 4.7}"
+    static const char text[] =
+        "[{\"id\": \"opencl:0.0\", \"name\": \"Arc \\\"`id`\", \"vendor\": \"Intel\", \"driver\": \"23.1\", "
+        "\"version\": "
+        "\"OpenCL 3.0\", \"kind\": \"gpu\", \"units\": 64, \"mhz\": null, \"mhz_reason\": \"unknown\", "
+        "\"memory_bytes\": 16000000000, \"largest_buffer_bytes\": 4000000000, \"cache_bytes\": 8388608, "
+        "\"unified\": true, \"lanes\": [16, 32], \"matrix\": \"dpas-int2\", \"extensions\": "
+        "[\"cl_khr_fp16\"], "
+        "\"launch\": {\"us_host\": 2.0, \"us_event\": 0.5, \"samples\": 100, \"back_to_back\": {\"us_host\": "
+        "1.0, "
+        "\"us_event\": 0.9, \"launches\": 1000}}, \"peaks\": [{\"name\": \"i8xi2\", \"gops\": 50000.0, "
+        "\"gops_mad\": "
+        "10.0, \"gops_host\": 49000.0, \"gops_samples\": [50000.0], \"us_event\": 20000.0, \"us_host\": "
+        "20100.0, "
+        "\"ops_per_unit_cycle\": null, \"ops_per_unit_cycle_reason\": \"unknown\", \"rounds\": 4096}, "
+        "{\"name\": "
+        "\"dp4a\", \"gops\": null, \"gops_reason\": \"lacking\"}], \"ring\": {\"bytes\": 2147483648, "
+        "\"wanted_bytes\": "
+        "2147483648, \"copies\": 8, \"copy_bytes\": 268435456}, \"cells\": [" CELL(
+            262144, "strided-512",
+            104.5) ", " CELL(262144, "block-2048",
+                             120.5) ", " CELL(2147483648, "block-2048",
+                                              96.5) "], \"yardstick\": [{\"device\": \"opencl:0.0\", "
+                                                    "\"set\": \"opencl:0.0\", \"threads\": null, "
+                                                    "\"threads_reason\": \"none\", \"bytes\": 2147483648, "
+                                                    "\"gbps\": 96.5, \"gbps_mad\": 0.5, \"gbps_host\": 90.0, "
+                                                    "\"variant\": \"block-2048\"}], \"cycles_source\": null, "
+                                                    "\"cycles_source_reason\": \"none\", \"left_out\": "
+                                                    "[{\"variant\": \"strided-512\", \"reason\": \"slow\"}], "
+                                                    "\"build_logs\": []}]";
+#undef CELL
+    json_t *devices = json_loads(text, 0, NULL);
+    return devices ? ulb_record_set(record, "devices", devices, err)
+                   : ulb_fail(err, ULB_BAD_INPUT, "the sample's devices are no JSON");
+}
+
 enum ulb_status sample_add_rest(struct ulb_record *record, struct ulb_error *err)
 {
     enum ulb_status status = add_port_bounds(record, err);
     if (status == ULB_OK)
         status = add_look_ups(record, err);
+    if (status == ULB_OK)
+        status = add_devices(record, err);
     if (status == ULB_OK)
         status = add_cells(record, err);
     return status == ULB_OK ? add_decode(record, err) : status;

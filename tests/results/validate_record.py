@@ -44,13 +44,19 @@ def damages(record):
     }
     if "embedding" in record["gamma"]:
         rows["gamma.embedding"] = lambda r: r["gamma"]["embedding"][0]
+    if "devices" in record:
+        rows["devices"] = lambda r: r["devices"][0]
+        for part in ("peaks", "cells", "yardstick", "left_out"):
+            rows[f"devices.{part}"] = lambda r, part=part: r["devices"][0][part][0]
+        for part in ("launch", "ring"):
+            rows[f"devices.{part}"] = lambda r, part=part: r["devices"][0][part]
     if record["decode"]:
         rows["decode.runs"] = lambda r: r["decode"]["runs"][0]
         for part in ("split_ms", "missing_ms", "prefill", "prefetch"):
             rows[f"decode.runs.{part}"] = lambda r, part=part: r["decode"]["runs"][0][part]
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
-            if key in ("platform", "settings", "choices", "models", "format_errors", "summary", "fork_join", "prediction", "noise_floor", "port_bounds", "best", "crossover", "counts", "read_share", "joule_samples") or (key.startswith("prefetch") and not key.endswith("_reason")) or (place == "machine" and key.endswith("_reason")):
+            if key in ("platform", "settings", "devices", "choices", "models", "format_errors", "summary", "fork_join", "prediction", "noise_floor", "port_bounds", "best", "crossover", "counts", "read_share", "joule_samples") or (key.startswith("prefetch") and not key.endswith("_reason")) or (place == "machine" and key.endswith("_reason")):
                 continue
             damaged = copy.deepcopy(record)
             del row(damaged)[key]

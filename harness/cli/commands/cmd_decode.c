@@ -250,7 +250,8 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
     if (o->decode.n_rates > 0 && !ulb_takes_split(settings, ULB_SPLIT_WEIGHTED))
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--split-shares is for the weighted split, which --split does not name");
-    return ulb_refuse_platform(&o->measure, err);
+    enum ulb_status status = ulb_refuse_device(&o->measure, err);
+    return status == ULB_OK ? ulb_refuse_platform(&o->measure, err) : status;
 }
 
 /* Whether two runs measured the same. */

@@ -4,6 +4,7 @@
 #include "harness/cli/option.h"
 #include "common/filter.h"
 #include "harness/cli/table.h"
+#include "harness/opencl/devices.h"
 #include "common/isa.h"
 #include "common/units.h"
 #include "models/platform/cores.h"
@@ -267,6 +268,43 @@ static enum ulb_status list_counters(const struct options *options, json_t *rows
     return ULB_OK;
 }
 
+/* Columns of the table that JSON says otherwise. */
+static void describe_device(json_t *row)
+{
+    char lanes[64] = "";
+    size_t i;
+    const json_t *width, *widths = json_object_get(row, "lanes");
+    json_array_foreach(widths, i, width)
+    {
+        size_t used = strlen(lanes);
+        snprintf(lanes + used, sizeof lanes - used, "%s%lld", i ? "," : "", json_integer_value(width));
+    }
+    if (i > 0)
+        json_object_set_new(row, "lanes", json_string(lanes));
+    const json_t *bytes = json_object_get(row, "memory_bytes");
+    if (json_is_number(bytes))
+        json_object_set_new(row, "memory_gib", json_real(json_number_value(bytes) / ULB_GIB));
+}
+
+static enum ulb_status list_devices(const struct options *options, json_t *rows, struct ulb_error *err)
+{
+    size_t i;
+    json_t *notes = json_array(), *row;
+    enum ulb_status status = ulb_devices_list(rows, notes, err);
+    json_array_foreach(notes, i, row)
+    {
+        if (status == ULB_OK)
+            fprintf(stderr, "note: %s\n", json_string_value(row));
+    }
+    json_array_foreach(rows, i, row)
+    {
+        if (!options->json)
+            describe_device(row);
+    }
+    json_decref(notes);
+    return status;
+}
+
 /* A figure without a number has no counterpart in the paper. */
 static enum ulb_status list_figures(const struct options *options, json_t *rows, struct ulb_error *err)
 {
@@ -328,6 +366,16 @@ static const struct part parts[] = {
       {"pipes_inferred", "inferred", 0}},
      4},
     {"counters", list_counters, {{"name", "counter", 0}, {"summary", "what", 0}}, 2},
+    {"devices",
+     list_devices,
+     {{"id", "device", 0},
+      {"units", "units", 0},
+      {"memory_gib", "GiB", 1},
+      {"lanes", "lanes", 0},
+      {"matrix", "matrix", 0},
+      {"driver", "driver", 0},
+      {"name", "name", 0}},
+     7},
     {"figures",
      list_figures,
      {{"name", "figure", 0}, {"paper_figure", "paper's", 0}, {"summary", "what it shows", 0}},
@@ -407,13 +455,14 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
         {"isa-mask", OPTION_ISA_MASK, "BIT,...", 0, "act as if the CPU lacked these instruction-set bits", 0},
         {0},
     };
-    static const struct argp parser = {argp_options,
-                                       parse_option,
-                                       "kernels|formats|models|shapes|platforms|cores|counters|figures",
-                                       "Lists what is built in.",
-                                       NULL,
-                                       NULL,
-                                       NULL};
+    static const struct argp parser = {
+        argp_options,
+        parse_option,
+        "kernels|formats|models|shapes|platforms|cores|counters|devices|figures",
+        "Lists what is built in, and the devices of this machine.",
+        NULL,
+        NULL,
+        NULL};
     struct options options = {.err = err};
     bool done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
@@ -433,4 +482,4 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 }
 
 const struct ulb_command ulb_command_list = {
-    "list", "kernels, formats, models, shapes, platforms, cores, counters, figures", run};
+    "list", "kernels, formats, models, shapes, platforms, cores, counters, devices, figures", run};

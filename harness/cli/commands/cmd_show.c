@@ -1,6 +1,7 @@
 /* ulb-bench show: any part of a record, as the command that measured it prints it. */
 #include "harness/cli/cli.h"
 #include "harness/cli/commands/decode_print.h"
+#include "harness/cli/commands/print_devices.h"
 #include "harness/cli/commands/print_record.h"
 #include "harness/cli/commands/print_summary.h"
 #include "results/summary/record_summary.h"
@@ -10,7 +11,7 @@
 
 enum { OPTION_SECTION = 0x100 };
 
-#define SECTION_NAMES "summary|machine|beta|gamma|cells|overlap|decode|formats|all"
+#define SECTION_NAMES "summary|machine|beta|devices|gamma|cells|overlap|decode|formats|all"
 
 struct request {
     const char *record, *section;
@@ -28,6 +29,13 @@ static enum ulb_status print_beta(const struct ulb_record *record, FILE *out, st
 {
     (void)err;
     ulb_report_beta(record, out);
+    return ULB_OK;
+}
+
+static enum ulb_status print_devices(const struct ulb_record *record, FILE *out, struct ulb_error *err)
+{
+    (void)err;
+    ulb_report_devices(record, out);
     return ULB_OK;
 }
 
@@ -74,15 +82,11 @@ static const struct section {
     const char *name, *key;
     enum ulb_status (*print)(const struct ulb_record *record, FILE *out, struct ulb_error *err);
 } sections[] = {
-    {"summary", NULL, print_summary},
-    {"machine", "machine", print_machine},
-    {"beta", "beta", print_beta},
-    {"gamma", "gamma", print_gamma},
-    {"cells", "cells", print_cells},
-    {"overlap", "overlap", print_overlap},
-    {"decode", "decode", ulb_print_decode},
-    {"formats", NULL, print_formats},
-    {"all", NULL, print_all},
+    {"summary", NULL, print_summary},      {"machine", "machine", print_machine},
+    {"beta", "beta", print_beta},          {"devices", "devices", print_devices},
+    {"gamma", "gamma", print_gamma},       {"cells", "cells", print_cells},
+    {"overlap", "overlap", print_overlap}, {"decode", "decode", ulb_print_decode},
+    {"formats", NULL, print_formats},      {"all", NULL, print_all},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -90,6 +94,8 @@ static enum ulb_status print_all(const struct ulb_record *record, FILE *out, str
 {
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i + 1 < SECTIONS && status == ULB_OK; i++) {
+        if (sections[i].print == print_devices && !json_object_get(record->root, "devices"))
+            continue;
         if (i > 0)
             fputc('\n', out);
         status = sections[i].print(record, out, err);

@@ -3,6 +3,7 @@
 #include "harness/cli/table.h"
 
 #include "common/units.h"
+#include "harness/opencl/devices.h"
 #include "harness/topology/topology.h"
 
 #include <argp.h>
@@ -174,6 +175,53 @@ static void print_sharing(const struct ulb_topology *topology)
     }
 }
 
+/* ---- devices ---- */
+
+/* Those of the running machine; none, with the reason, where there is no driver. */
+static enum ulb_status find_devices(const struct ulb_topology *topology, json_t *rows, json_t *notes,
+                                    struct ulb_error *reason)
+{
+    if (topology->this_system)
+        return ulb_devices_list(rows, notes, reason);
+    return ulb_fail(reason, ULB_ENVIRONMENT, "replayed, not the running machine");
+}
+
+static enum ulb_status print_json(const struct ulb_topology *topology, struct ulb_error *err)
+{
+    json_t *document = ulb_topology_json(topology), *rows = json_array(), *notes = json_array();
+    struct ulb_error reason;
+    if (find_devices(topology, rows, notes, &reason) != ULB_OK)
+        json_object_set_new(document, "devices_reason", json_string(reason.message));
+    if (json_array_size(notes) > 0)
+        json_object_set(document, "devices_notes", notes);
+    json_object_set_new(document, "devices", rows);
+    json_decref(notes);
+    return ulb_print_json(document, err);
+}
+
+static void print_devices(const struct ulb_topology *topology)
+{
+    json_t *rows = json_array(), *notes = json_array(), *row;
+    struct ulb_error unused;
+    char size[32];
+    size_t i;
+    find_devices(topology, rows, notes, &unused);
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *bytes = json_object_get(row, "memory_bytes");
+        if (i == 0)
+            putchar('\n');
+        print_field(i ? "" : "devices", "%s: %s, units %lld, memory %s, matrix instructions: %s",
+                    json_string_value(json_object_get(row, "id")),
+                    json_string_value(json_object_get(row, "name")),
+                    json_integer_value(json_object_get(row, "units")),
+                    size_text((size_t)json_integer_value(bytes), size, sizeof size),
+                    json_string_value(json_object_get(row, "matrix")));
+    }
+    json_decref(rows);
+    json_decref(notes);
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     bool *json = state->input;
@@ -190,10 +238,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
 {
     static const struct argp_option options[] = {{"json", 'j', 0, 0, "print one JSON document", 0}, {0}};
-    static const struct argp parser = {.options = options,
-                                       .parser = parse_option,
-                                       .doc = "Core classes, who shares what, and which PUs may be used. "
-                                              "HWLOC_XMLFILE replays a recorded machine."};
+    static const struct argp parser = {
+        .options = options,
+        .parser = parse_option,
+        .doc = "Core classes, who shares what, which PUs may be used, and devices. "
+               "HWLOC_XMLFILE replays a recorded machine."};
     bool json = false, done;
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &json, &done, err);
     if (status != ULB_OK || done)
@@ -203,11 +252,12 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     if (status != ULB_OK)
         return status;
     if (json) {
-        status = ulb_print_json(ulb_topology_json(&topology), err);
+        status = print_json(&topology, err);
     } else {
         print_machine(&topology);
         print_classes(&topology);
         print_sharing(&topology);
+        print_devices(&topology);
     }
     ulb_topology_free(&topology);
     return status;

@@ -101,6 +101,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     struct ulb_measure_options options;
     bool done;
     enum ulb_status status = ulb_measure_parse(argc, argv, ULB_FOR_VERIFY, doc, &options, &done, err);
+    if (status == ULB_OK && !done)
+        status = ulb_refuse_device(&options, err);
     if (status != ULB_OK || done)
         return status;
     struct ulb_session session = {.settings = options.settings};

@@ -300,6 +300,8 @@ static enum ulb_status measure_and_show(const bool *chosen, const char *filter,
 enum ulb_status ulb_explain_run(const char *list, struct ulb_measure_options *options, struct ulb_error *err)
 {
     enum ulb_status status = ulb_refuse_platform(options, err);
+    if (status == ULB_OK)
+        status = ulb_refuse_device(options, err);
     if (status != ULB_OK)
         return status;
     if (options->settings.kernels || options->settings.formats)

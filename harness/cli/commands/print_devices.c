@@ -1,0 +1,114 @@
+#include "harness/cli/commands/print_devices.h"
+
+#include "common/units.h"
+#include "harness/cli/table.h"
+
+#include <math.h>
+
+static void print_heading(const json_t *device, FILE *out)
+{
+    const double units = ulb_row_number(device, "units");
+    ulb_print_wrapped_as(out, "", "%s: %s, driver %s, %.0f unit%s, matrix instructions: %s",
+                         ulb_row_text(device, "id"), ulb_row_text(device, "name"),
+                         ulb_row_text(device, "driver"), units, ULB_S(units), ulb_row_text(device, "matrix"));
+}
+
+static void print_launch(const json_t *device, FILE *out)
+{
+    const json_t *launch = json_object_get(device, "launch");
+    const json_t *many = json_object_get(launch, "back_to_back");
+    char alone[32], alone_event[32], each[32], each_event[32];
+    if (!json_is_object(launch))
+        return;
+    ulb_print_wrapped_as(
+        out, "",
+        "Launch of an empty kernel, us by the host's clock (by the device's): %s (%s) alone, %s (%s) back to "
+        "back",
+        ulb_show_number(alone, "%.2f", ulb_row_number(launch, "us_host")),
+        ulb_show_number(alone_event, "%.2f", ulb_row_number(launch, "us_event")),
+        ulb_show_number(each, "%.2f", ulb_row_number(many, "us_host")),
+        ulb_show_number(each_event, "%.2f", ulb_row_number(many, "us_event")));
+}
+
+static void print_peaks(const json_t *device, FILE *out)
+{
+    const json_t *peaks = json_object_get(device, "peaks"), *peak;
+    size_t i;
+    if (json_array_size(peaks) == 0)
+        return;
+    ulb_print_wrapped_as(out, "",
+                         "Peaks of registers alone, 1e9 operations/s; a cycle is one of the nominal clock");
+    static const struct ulb_table_column columns[] = {
+        {"operation", false, false},
+        {"GOP/s", true, false},
+        {"+-", true, false},
+        {"op/cycle/unit", true, false},
+        {"why there is none", false, true},
+    };
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
+    json_array_foreach(peaks, i, peak)
+    {
+        char gops[32], mad[32], cycle[32];
+        ulb_table_add(table, "%s\t%s\t%s\t%s\t%s", ulb_row_text(peak, "name"),
+                      ulb_show_number(gops, "%.1f", ulb_row_number(peak, "gops")),
+                      ulb_show_number(mad, "%.1f", ulb_row_number(peak, "gops_mad")),
+                      ulb_show_number(cycle, "%.1f", ulb_row_number(peak, "ops_per_unit_cycle")),
+                      ulb_row_text(peak, "gops_reason"));
+    }
+    ulb_table_print(table, out);
+}
+
+static void print_cells(const json_t *device, FILE *out)
+{
+    const json_t *cells = json_object_get(device, "cells"), *cell;
+    size_t i;
+    if (json_array_size(cells) == 0)
+        return;
+    ulb_print_wrapped_as(out, "",
+                         "Read bandwidth by size and reader, 1e9 bytes/s, by the device's clock and the "
+                         "host's; expected: us host by launch and yardstick");
+    static const struct ulb_table_column columns[] = {
+        {"MiB", true, false},  {"reader", false, false}, {"level", false, false},
+        {"GB/s", true, false}, {"+-", true, false},      {"host", true, false},
+        {"us", true, false},   {"us host", true, false}, {"expected", true, false},
+    };
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
+    json_array_foreach(cells, i, cell)
+    {
+        char gbps[32], mad[32], host[32], event_us[32], host_us[32], expected[32];
+        ulb_table_add(table, "%g\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", ulb_row_number(cell, "bytes") / ULB_MIB,
+                      ulb_row_text(cell, "variant"), ulb_row_text(cell, "level"),
+                      ulb_show_number(gbps, "%.1f", ulb_row_number(cell, "gbps")),
+                      ulb_show_number(mad, "%.1f", ulb_row_number(cell, "gbps_mad")),
+                      ulb_show_number(host, "%.1f", ulb_row_number(cell, "gbps_host")),
+                      ulb_show_number(event_us, "%.1f", ulb_row_number(cell, "us_event")),
+                      ulb_show_number(host_us, "%.1f", ulb_row_number(cell, "us_host")),
+                      ulb_show_number(expected, "%.1f", ulb_row_number(cell, "predicted_us")));
+    }
+    ulb_table_print(table, out);
+}
+
+static void print_rest(const json_t *device, FILE *out)
+{
+    const json_t *rows = json_object_get(device, "left_out"), *row;
+    size_t i;
+    json_array_foreach(rows, i, row) ulb_print_wrapped_as(
+        out, "", " left out %s: %s", ulb_row_text(row, "variant"), ulb_row_text(row, "reason"));
+    json_array_foreach(json_object_get(device, "yardstick"), i, row) ulb_print_wrapped_as(
+        out, "", " yardstick of %s: %.1f GB/s with %s, over a ring of %.0f MiB", ulb_row_text(row, "device"),
+        ulb_row_number(row, "gbps"), ulb_row_text(row, "variant"), ulb_row_number(row, "bytes") / ULB_MIB);
+}
+
+void ulb_report_devices(const struct ulb_record *record, FILE *out)
+{
+    const json_t *device;
+    size_t i;
+    json_array_foreach(json_object_get(record->root, "devices"), i, device)
+    {
+        print_heading(device, out);
+        print_launch(device, out);
+        print_peaks(device, out);
+        print_cells(device, out);
+        print_rest(device, out);
+    }
+}

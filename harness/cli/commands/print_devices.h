@@ -1,0 +1,13 @@
+/* What was measured of devices, as `ulb-bench beta --device` and `show` print it. */
+#ifndef ULB_HARNESS_CLI_COMMANDS_PRINT_DEVICES_H
+#define ULB_HARNESS_CLI_COMMANDS_PRINT_DEVICES_H
+
+#include "results/record/record.h"
+
+#include <stdio.h>
+
+/* Tables of every device in the record: launches, peaks, bandwidth by size and reader. Nothing where there is
+ * none. */
+void ulb_report_devices(const struct ulb_record *record, FILE *out);
+
+#endif

@@ -1,0 +1,18 @@
+/* Devices beside the CPU: which there are, and what they can do. Everything that touches a driver runs in a
+ * process of its own (device_process.h). */
+#ifndef ULB_HARNESS_OPENCL_DEVICES_H
+#define ULB_HARNESS_OPENCL_DEVICES_H
+
+#include "harness/session/settings.h"
+#include "results/record/record.h"
+
+/* Appends to rows what each device is, and to notes the drivers that do not come up, as texts.
+ * ULB_ENVIRONMENT where there is no device: the message says why and what to do. */
+enum ulb_status ulb_devices_list(json_t *rows, json_t *notes, struct ulb_error *err);
+
+/* Measures the device that the settings name: its launches, peaks and read bandwidth go into the record's
+ * section "devices". Whatever the status, what was measured until then is there. */
+enum ulb_status ulb_device_limits(const struct ulb_settings *settings, struct ulb_record *record,
+                                  struct ulb_error *err);
+
+#endif

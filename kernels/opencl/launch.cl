@@ -1,0 +1,4 @@
+/* What a launch costs that does nothing. */
+kernel void empty(void)
+{
+}

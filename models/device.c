@@ -1,0 +1,29 @@
+#include "models/models.h"
+
+#include "models/valid_argument.h"
+
+#include <math.h>
+
+/* amount / rate; 0 where there is nothing to do, NAN where the arguments have no meaning. */
+static double term(double amount, double rate)
+{
+    if (amount == 0)
+        return 0;
+    return ulb_is_positive(amount) && ulb_is_positive(rate) ? amount / rate : (double)NAN;
+}
+
+struct ulb_device_prediction ulb_predict_device(const struct ulb_device_work *work)
+{
+    const double memory = term(work->bytes, work->beta), compute = term(work->operations, work->peak);
+    if (!ulb_is_not_negative(work->launch_s) || isnan(memory) || isnan(compute))
+        return (struct ulb_device_prediction){NAN, NAN, NAN, ULB_BOUND_OVERHEAD};
+    const double longer = memory >= compute ? memory : compute;
+    return (struct ulb_device_prediction){
+        .seconds = work->launch_s + longer,
+        .memory_s = memory,
+        .compute_s = compute,
+        .bound = work->launch_s > longer ? ULB_BOUND_OVERHEAD
+                 : memory >= compute     ? ULB_BOUND_MEMORY
+                                         : ULB_BOUND_COMPUTE,
+    };
+}
