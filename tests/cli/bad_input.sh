@@ -236,7 +236,6 @@ expect 2 "--repo '.': git failed: not a git repository" env GIT_CEILING_DIRECTOR
 
 # Of several files the refused ones are named, each in a line, and the others added.
 sed 's/"schema_version": *[0-9]*/"schema_version": 99/' record.json >newer.json
-sed -i '/"commit":/d' record.json # of a commit that git does not know here a note would tell
 expect 2 "noise.json" "$bench" history add noise.json record.json --db mixed.db
 grep -qx 'mixed.db: 1 record added, 1 refused' out || fail "history add of a record and of another file: $(cat out)"
 expect 3 "newer.json: .*update it" "$bench" history add newer.json record.json --db mixed.db
