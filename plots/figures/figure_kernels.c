@@ -53,6 +53,14 @@ static bool is_best(const struct table *table, const struct ulb_cell *cell)
     return true;
 }
 
+/* One colour, the clearer the smaller the share: what lies below shows, light or dark. As gnuplot takes it,
+ * with the transparency in the upper byte. */
+static unsigned long colour_of(double share)
+{
+    const unsigned long blue = 0x56B4E9, clear = (unsigned long)(255 * (1 - fmin(fmax(share, 0), 1)));
+    return clear << 24 | blue;
+}
+
 static void put_data(const struct table *table, const struct ulb_canvas *canvas)
 {
     size_t column, row;
@@ -60,8 +68,8 @@ static void put_data(const struct table *table, const struct ulb_canvas *canvas)
     for (size_t i = 0; i < table->n; i++) {
         find_place(table, table->cells[i], &column, &row);
         if (isfinite(table->cells[i]->efficiency))
-            fprintf(canvas->script, "%zu %zu %g %d\n", column, row, table->cells[i]->efficiency,
-                    is_best(table, table->cells[i]));
+            fprintf(canvas->script, "%zu %zu %g %d %lu\n", column, row, table->cells[i]->efficiency,
+                    is_best(table, table->cells[i]), colour_of(table->cells[i]->efficiency));
     }
     fprintf(canvas->script, "END\n");
     ulb_hover_begin(canvas);
@@ -96,13 +104,11 @@ static void put_figure(const struct table *table, const struct ulb_record *recor
         fprintf(script, "\" %zu", r);
     }
     fprintf(script, ")\nunset key\nset grid noxtics noytics\n");
-    fprintf(script, "set cbrange [0:1]\nset cblabel \"GB/s / yardstick GB/s\"\n"
-                    "set palette defined (0 '#FFFFFF', 1 '#56B4E9')\n");
     put_data(table, canvas);
     fprintf(script, "plot %s$cells using 1:2:(sprintf($4 > 0 ? \"%%.2f*\" : \"%%.2f\", $3)) with labels",
-            canvas->text
-                ? ""
-                : "$cells using 1:2:(0.5):(0.5):3 with boxxyerror palette fillstyle solid 1.0 noborder, ");
+            canvas->text ? ""
+                         : "$cells using 1:2:(0.5):(0.5):5 with boxxyerror lc rgb variable fillstyle solid "
+                           "1.0 noborder, ");
     ulb_hover_plot(canvas);
 }
 

@@ -167,11 +167,15 @@ function drawChart(rows, best, wanted) {
   put(svg, "path", { d: `M${L},${y(wanted)}H${W - R}`, class: "wanted" });
   const front = shown.filter((row) => onFront(shown, row)).sort((a, b) => a.error - b.error);
   put(svg, "path", { d: front.map((row, i) => `${i ? "L" : "M"}${x(row.error)},${y(row.tps)}`).join(""), class: "front" });
-  for (const row of shown) {
+  const named = []; /* places of names; a dot whose name would lie on another one's tells it when pointed at */
+  for (const row of [...shown].sort((a, b) => (b === best) - (a === best))) {
     const dot = put(svg, "circle", { cx: x(row.error), cy: y(row.tps), r: row === best ? 7 : 5, class: front.includes(row) ? "on" : "off" });
     put(dot, "title", {}, `${row.format.format}: ${row.tps.toFixed(1)} tokens/s, ${(row.bytes / 1e9).toFixed(2)} GB with cache, ` +
       `error ${row.error.toFixed(3)}, ${row.format.bound}, ${row.format.kernel}`);
-    if (front.includes(row)) put(svg, "text", { x: x(row.error) + 8, y: y(row.tps) - 6 }, row.format.format);
+    const [left, base] = [x(row.error) + 8, y(row.tps) - 6], wide = 8 * row.format.format.length;
+    if (!front.includes(row) || named.some(([l, b, w]) => left < l + w && l < left + wide && Math.abs(base - b) < 13)) continue;
+    named.push([left, base, wide]);
+    put(svg, "text", { x: left, y: base }, row.format.format);
   }
 }
 

@@ -27,6 +27,8 @@ enum ulb_status ulb_advice_of(const struct ulb_record *record, const json_t *mod
     enum ulb_status status = ulb_record_cells(record, &cells, &n, err);
     if (status == ULB_OK)
         status = ulb_choose_cells(record, cells, n, &chosen, &n_chosen, err);
+    if (status == ULB_BAD_INPUT)
+        ulb_fail(err, status, "the record has no products of one token; make one with 'ulb-bench run'");
     if (status == ULB_OK && strcmp(chosen[0]->mode, "cold") != 0)
         status =
             ulb_fail(err, ULB_BAD_INPUT,

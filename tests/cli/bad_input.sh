@@ -175,6 +175,23 @@ expect 2 "--summary goes with every format but sql" "$bench" export "$record" --
 expect 2 "leave out --section peak" "$bench" export "$record" --to csv --section peak --summary
 expect 2 "nosuch.json" "$bench" export nosuch.json --to csv
 
+# What a record does not hold, and models that do not fit.
+for file in nosuch.json noise.json; do
+    expect 2 "^ulb-bench: $file" "$bench" advise llama3-8b --record $file
+    expect 2 "^ulb-bench: $file" "$bench" show $file
+done
+expect 2 "name a record; try 'ulb-bench show RECORD'" "$bench" show
+expect 2 "record.json: the record has no products of one token; make one with 'ulb-bench run'" "$bench" advise llama3-8b \
+    --record record.json
+for section in cells overlap decode; do
+    expect 2 "record.json has no $section; 'ulb-bench show' without --section tells" "$bench" show record.json --section $section
+done
+"$bench" show record.json >out && grep -qx 'Memory   not measured' out || fail "a record without figures: $(cat out)"
+expect 3 "no format of --formats can run bitnet-125m: no kernel of q4_0 can run here .missing .*avx2" "$bench" decode \
+    --model bitnet-125m --formats q4_0 --ring-mib 64 --isa-mask avx2
+expect 3 "not enough memory: 80 layers of gopher-280b in fp32 need [0-9.]+ GiB and .* take --layers auto" "$bench" decode --quick \
+    --model gopher-280b --layers all --formats fp32 --ring-mib 128
+
 # Output that cannot be written: said before anything is measured.
 expect 3 "/proc/nowhere.*--out" "$bench" --quick --out /proc/nowhere
 expect 2 "--out names no folder" "$bench" --quick --out ''

@@ -96,7 +96,7 @@ assert same(json.load(open("part")), json.load(open(sys.argv[1]))["summary"])
 P
 for section in machine beta gamma cells overlap decode formats all; do
     "$bench" show "$record" --section $section >part 2>notes || fail "show --section $section: $(cat notes)"
-    [[ -s part || $section == decode ]] || fail "show --section $section prints nothing"
+    [[ -s part ]] || fail "show --section $section prints nothing"
 done
 status=0
 "$bench" show "$record" --section everything >/dev/null 2>notes || status=$?
@@ -137,7 +137,7 @@ refused 2 "nosuchmodel" nosuchmodel
 refused 2 "must be GiB above 0" llama3-8b --memory nothing
 cp "$record" gemm.json
 python3 -c 'import json; r = json.load(open("gemm.json")); r["cells"] = []; json.dump(r, open("gemm.json", "w"))'
-record=gemm.json refused 2 "no GEMV results" mobilellm-1.5b
+record=gemm.json refused 2 "gemm.json: the record has no products of one token; make one with .ulb-bench run" mobilellm-1.5b
 awk 'length > 80 { print; bad = 1 } END { exit bad }' report || fail "a line of the report is over 80 columns"
 for word in int1a8 int2a8 int8a8 bf16f32; do grep -q "$word" report || fail "$word is missing in the report"; done
 grep -q '^Overlap on all' report || fail "no overlap in the report"

@@ -148,6 +148,15 @@ static enum ulb_status show(const struct request *request, json_t *advice, const
     return status;
 }
 
+static enum ulb_status advise_from(const struct request *request, const struct ulb_record *record,
+                                   const json_t *described, const char *path, json_t **advice,
+                                   struct ulb_error *err)
+{
+    struct ulb_error why;
+    enum ulb_status status = ulb_advice_of(record, described, &request->wants, advice, &why);
+    return status == ULB_OK ? ULB_OK : ulb_fail(err, status, "%s: %s", path, why.message);
+}
+
 static enum ulb_status advise(struct request *request, struct ulb_error *err)
 {
     struct ulb_record record = {NULL};
@@ -157,7 +166,7 @@ static enum ulb_status advise(struct request *request, struct ulb_error *err)
     if (status == ULB_OK)
         status = find_record(request, &record, path, sizeof path, err);
     if (status == ULB_OK)
-        status = ulb_advice_of(&record, described, &request->wants, &advice, err);
+        status = advise_from(request, &record, described, path, &advice, err);
     if (status == ULB_OK)
         status = show(request, advice, path, err);
     json_decref(advice);

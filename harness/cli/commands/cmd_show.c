@@ -149,6 +149,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
 }
 
+/* Whether the record has nothing of a section that is made of cells or runs. */
+static bool lacks(const struct ulb_record *record, const struct section *section)
+{
+    const json_t *part = section->key ? json_object_get(record->root, section->key) : NULL;
+    const char *rows = section->key && strcmp(section->key, "decode") == 0 ? "runs" : "cells";
+    if (!section->key || section->print == print_machine)
+        return false;
+    return json_array_size(json_is_array(part) ? part : json_object_get(part, rows)) == 0;
+}
+
 static enum ulb_status show(const struct request *request, const struct section *section,
                             struct ulb_error *err)
 {
@@ -158,6 +168,10 @@ static enum ulb_status show(const struct request *request, const struct section 
         return status;
     if (request->json)
         status = print_json(&record, section, err);
+    else if (lacks(&record, section))
+        status =
+            ulb_fail(err, ULB_BAD_INPUT, "%s has no %s; 'ulb-bench show' without --section tells what it has",
+                     request->record, section->name);
     else if (section->print == print_summary)
         status = ulb_print_summary(&record, request->record, stdout, err);
     else

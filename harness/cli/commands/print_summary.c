@@ -44,7 +44,9 @@ static void print_memory(const json_t *summary, FILE *out)
         snprintf(spells, sizeof spells, ", in %s %s",
                  ulb_row_text(summary, "memory_other_created")[0] ? "an earlier run" : "other spells",
                  ulb_show_number(other, "%.1f", slower));
-    if (threads > 1)
+    if (isnan(gbps) && isnan(core))
+        ulb_print_wrapped(out, "Memory   ", "not measured");
+    else if (threads > 1)
         ulb_print_wrapped_as(out, "Memory   ", "%s GB/s read by %.0f cores%s; %s by one", all, threads,
                              spells, one);
     else
