@@ -75,6 +75,51 @@ bool ulb_json_printable(json_t *document)
     return true;
 }
 
+/* ---- hashing ---- */
+
+/* Every bit of value reaches every bit of the hash (the finaliser of splitmix64). */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash + 0x9E3779B97F4A7C15) ^ value;
+    hash = (hash ^ hash >> 30) * 0xBF58476D1CE4E5B9;
+    hash = (hash ^ hash >> 27) * 0x94D049BB133111EB;
+    return hash ^ hash >> 31;
+}
+
+static uint64_t hash_bytes(const char *bytes, size_t n)
+{
+    uint64_t hash = 0xCBF29CE484222325; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3;
+    return mix(hash, n);
+}
+
+uint64_t ulb_json_hash_more(uint64_t hash, const json_t *document)
+{
+    const char *key;
+    json_t *value;
+    size_t i;
+    uint64_t sum = 0;
+    hash = mix(hash, (uint64_t)json_typeof(document));
+    json_array_foreach(document, i, value)
+    {
+        hash = ulb_json_hash_more(hash, value);
+    }
+    json_object_foreach((json_t *)(uintptr_t)document, key, value) /* in any order */
+    {
+        sum += ulb_json_hash_more(hash_bytes(key, strlen(key)), value);
+    }
+    if (json_is_string(document))
+        sum = hash_bytes(json_string_value(document), json_string_length(document));
+    else if (json_is_integer(document))
+        sum = (uint64_t)json_integer_value(document);
+    else if (json_is_real(document)) {
+        double number = json_real_value(document) + 0.0; /* of two zeros one */
+        memcpy(&sum, &number, sizeof sum);
+    }
+    return mix(hash, sum);
+}
+
 /* What fails before the first character is looked at has no place. */
 bool ulb_json_lacks_memory(const json_error_t *error)
 {

@@ -93,6 +93,10 @@ bool ulb_text_is_printable(const char *text)
 {
     uint32_t number;
     for (size_t length; *text; text += length) {
+        while (*text >= ' ' && *text <= '~')
+            text++;
+        if (*text == '\0')
+            break;
         length = read_character(text, &number);
         if (length == 0 || is_obeyed(number))
             return false;

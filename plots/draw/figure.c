@@ -211,8 +211,9 @@ static void last_words(int fd, char *out, size_t out_bytes)
 
 static int spawn(int script, int out, int messages, pid_t *child)
 {
-    /* -d: the user's own start-up files do not count. */
-    char *const arguments[] = {"gnuplot", "-d", NULL};
+    /* -d: the user's own start-up files do not count. Of a script that it opens itself gnuplot reads blocks,
+     * of standard input one byte at a time. */
+    char *const arguments[] = {"gnuplot", "-d", "/dev/stdin", NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t group;
     int code = posix_spawn_file_actions_init(&actions);

@@ -47,20 +47,16 @@ struct speed {
     double attained, allowed, bits;
 };
 
-static struct speed speed_of(const struct ulb_cell *const *cells, size_t n, const char *format)
+static struct speed speed_of(const struct ulb_cell_groups *cells, const char *format)
 {
     double weights = 0, us = 0, bytes = 0, yardstick_us = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct ulb_cell *best = cells[i];
-        bool first = strcmp(best->format, format) == 0;
-        for (size_t j = 0; j < n && first; j++) {
-            if (strcmp(cells[j]->format, format) != 0 || !ulb_same_shape(cells[j], best))
-                continue;
-            first = j >= i;
-            best = cells[j]->us < best->us ? cells[j] : best;
-        }
-        if (!first)
+    for (size_t i = 0; i < cells->n; i++) {
+        const struct ulb_cell_groups like = ulb_cells_like(cells, format, cells->cells[i]);
+        if (like.n == 0 || like.cells[0] != cells->cells[i])
             continue;
+        const struct ulb_cell *best = like.cells[0];
+        for (size_t j = 1; j < like.n; j++)
+            best = like.cells[j]->us < best->us ? like.cells[j] : best;
         weights += (double)best->m * (double)best->k;
         us += best->us;
         bytes += (double)best->weight_bytes;
@@ -69,10 +65,10 @@ static struct speed speed_of(const struct ulb_cell *const *cells, size_t n, cons
     return (struct speed){weights / us * 1e-3, weights / yardstick_us * 1e-3, 8 * bytes / weights};
 }
 
-static enum ulb_status add_format(struct ulb_bar_chart *chart, const struct ulb_cell *const *cells, size_t n,
+static enum ulb_status add_format(struct ulb_bar_chart *chart, const struct ulb_cell_groups *groups,
                                   const char *format, struct ulb_error *err)
 {
-    struct speed speed = speed_of(cells, n, format);
+    struct speed speed = speed_of(groups, format);
     char base[24], series[40];
     size_t length, group = group_of(format, &length);
     snprintf(base, sizeof base, "%.*s", (int)length, format);
@@ -123,9 +119,12 @@ enum ulb_status ulb_draw_groups(const struct ulb_record *record, struct ulb_canv
     if (status == ULB_OK)
         status = ulb_choose_cells(record, all, n_all, &cells, &n, err);
     const struct ulb_cell *const *chosen = (const struct ulb_cell *const *)cells;
+    struct ulb_cell_groups groups = {0};
+    if (status == ULB_OK && !ulb_group_cells(&groups, chosen, n))
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
     for (size_t i = 0; i < n && status == ULB_OK; i++) {
         if (is_first(chosen, i) && comes_in_groups(chosen, n, cells[i]->format))
-            status = add_format(&chart, chosen, n, cells[i]->format, err);
+            status = add_format(&chart, &groups, cells[i]->format, err);
     }
     if (status == ULB_OK && chart.n == 0)
         status = ulb_fail(err, ULB_BAD_INPUT,
@@ -137,6 +136,7 @@ enum ulb_status ulb_draw_groups(const struct ulb_record *record, struct ulb_canv
         ulb_put_bar_chart(canvas, &chart);
     }
     ulb_bar_chart_free(&chart);
+    ulb_cell_groups_free(&groups);
     free(cells);
     ulb_cells_free(all, n_all);
     return status;

@@ -36,7 +36,8 @@ struct layout {
     const struct ulb_cell **columns;
     size_t n_columns;
     struct formats formats;
-    double width; /* of a bar */
+    struct ulb_cell_groups groups; /* of the bars' cells */
+    double width;                  /* of a bar */
 };
 
 static size_t format_index(const struct formats *formats, const char *name)
@@ -70,15 +71,13 @@ static double height(const struct shape_bars *bars, const struct ulb_cell *cell)
 }
 
 /* The fastest cell of a format at a shape; NULL when it was not measured there. */
-static const struct ulb_cell *best_cell(const struct shape_bars *bars, const char *format,
-                                        const struct ulb_cell *shape)
+static const struct ulb_cell *best_cell(const struct shape_bars *bars, const struct layout *layout,
+                                        const char *format, const struct ulb_cell *shape)
 {
+    const struct ulb_cell_groups like = ulb_cells_like(&layout->groups, format, shape);
     const struct ulb_cell *best = NULL;
-    for (size_t i = 0; i < bars->n; i++) {
-        if (strcmp(bars->cells[i]->format, format) == 0 && ulb_same_shape(bars->cells[i], shape) &&
-            (!best || height(bars, bars->cells[i]) > height(bars, best)))
-            best = bars->cells[i];
-    }
+    for (size_t i = 0; i < like.n; i++)
+        best = !best || height(bars, like.cells[i]) > height(bars, best) ? like.cells[i] : best;
     return best;
 }
 
@@ -95,7 +94,7 @@ static void put_format(FILE *script, const struct shape_bars *bars, const struct
     bool several = false;
     fprintf(script, "$format%zu << END\n", f);
     for (size_t c = 0; c < layout->n_columns; c++) {
-        const struct ulb_cell *best = best_cell(bars, format, layout->columns[c]);
+        const struct ulb_cell *best = best_cell(bars, layout, format, layout->columns[c]);
         if (!best)
             continue;
         several |= kernel && strcmp(kernel, best->kernel) != 0;
@@ -112,7 +111,8 @@ static void put_hover(const struct ulb_canvas *canvas, const struct shape_bars *
     ulb_hover_begin(canvas);
     for (size_t c = 0; c < layout->n_columns; c++) {
         for (size_t f = 0; f < layout->formats.n; f++) {
-            const struct ulb_cell *best = best_cell(bars, layout->formats.names[f], layout->columns[c]);
+            const struct ulb_cell *best =
+                best_cell(bars, layout, layout->formats.names[f], layout->columns[c]);
             if (best)
                 ulb_hover_cell(canvas, middle(layout, c, f), height(bars, best), best);
         }
@@ -210,11 +210,14 @@ static enum ulb_status put_shape_bars(struct ulb_canvas *canvas, const struct sh
     if (status != ULB_OK)
         return status;
     layout.columns = calloc(bars->n, sizeof *layout.columns);
-    if (!layout.columns)
+    if (!layout.columns || !ulb_group_cells(&layout.groups, bars->cells, bars->n)) {
+        free(layout.columns);
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
+    }
     layout.n_columns = ulb_shape_columns(bars->cells, bars->n, layout.columns);
     layout.width = 0.84 / (double)layout.formats.n;
     put_figure(canvas, bars, &layout);
+    ulb_cell_groups_free(&layout.groups);
     free(layout.columns);
     return ULB_OK;
 }

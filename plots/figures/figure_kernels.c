@@ -29,6 +29,7 @@ struct table {
     const struct ulb_cell **cells, **columns;
     const char **rows;
     size_t n, n_columns, n_rows;
+    struct ulb_cell_groups groups;
 };
 
 /* Column and row of a cell. */
@@ -44,10 +45,9 @@ static void find_place(const struct table *table, const struct ulb_cell *cell, s
 /* Whether none of its format has a larger share at its shape. */
 static bool is_best(const struct table *table, const struct ulb_cell *cell)
 {
-    for (size_t i = 0; i < table->n; i++) {
-        const struct ulb_cell *other = table->cells[i];
-        if (strcmp(other->format, cell->format) == 0 && ulb_same_shape(other, cell) &&
-            other->efficiency > cell->efficiency)
+    const struct ulb_cell_groups like = ulb_cells_like(&table->groups, cell->format, cell);
+    for (size_t i = 0; i < like.n; i++) {
+        if (like.cells[i]->efficiency > cell->efficiency)
             return false;
     }
     return true;
@@ -125,7 +125,8 @@ enum ulb_status ulb_draw_kernels(const struct ulb_record *record, struct ulb_can
         goto done;
     table.columns = calloc(table.n, sizeof *table.columns);
     table.rows = calloc(table.n, sizeof *table.rows);
-    if (!table.columns || !table.rows) {
+    if (!table.columns || !table.rows ||
+        !ulb_group_cells(&table.groups, (const struct ulb_cell *const *)table.cells, table.n)) {
         status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the figure");
         goto done;
     }
@@ -133,6 +134,7 @@ enum ulb_status ulb_draw_kernels(const struct ulb_record *record, struct ulb_can
     table.n_rows = find_rows((const struct ulb_cell *const *)table.cells, table.n, table.rows);
     put_figure(&table, record, canvas);
 done:
+    ulb_cell_groups_free(&table.groups);
     free(table.rows);
     free(table.columns);
     free(table.cells);

@@ -169,6 +169,7 @@ struct chosen {
     struct ulb_cell *all;
     const struct ulb_cell **cells;
     size_t n_all, n;
+    struct ulb_cell_groups groups; /* of cells */
     struct ulb_format_share shares[ULB_FORMAT_SHARES];
     size_t n_shares;
 };
@@ -181,6 +182,9 @@ static enum ulb_status choose(const struct ulb_record *record, struct chosen *ch
     if (status != ULB_OK)
         return status;
     status = ulb_choose_cells(record, chosen->all, chosen->n_all, &chosen->cells, &chosen->n, err);
+    if (status == ULB_OK &&
+        !ulb_group_cells(&chosen->groups, (const struct ulb_cell *const *)chosen->cells, chosen->n))
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the report");
     if (status == ULB_OK)
         chosen->n_shares =
             ulb_format_shares((const struct ulb_cell *const *)chosen->cells, chosen->n, chosen->shares);
@@ -191,6 +195,7 @@ static void chosen_free(struct chosen *chosen, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         free(chosen[i].cells);
+        ulb_cell_groups_free(&chosen[i].groups);
         ulb_cells_free(chosen[i].all, chosen[i].n_all);
     }
     free(chosen);
@@ -208,12 +213,10 @@ static const struct ulb_format_share *share_of(const struct chosen *chosen, cons
 /* The fastest cell of the format and shape of like; NULL when the record has none. */
 static const struct ulb_cell *fastest_like(const struct chosen *chosen, const struct ulb_cell *like)
 {
+    const struct ulb_cell_groups group = ulb_cells_like(&chosen->groups, like->format, like);
     const struct ulb_cell *best = NULL;
-    for (size_t i = 0; i < chosen->n; i++) {
-        if (strcmp(chosen->cells[i]->format, like->format) == 0 && ulb_same_shape(chosen->cells[i], like) &&
-            (!best || chosen->cells[i]->gbps > best->gbps))
-            best = chosen->cells[i];
-    }
+    for (size_t i = 0; i < group.n; i++)
+        best = !best || group.cells[i]->gbps > best->gbps ? group.cells[i] : best;
     return best;
 }
 

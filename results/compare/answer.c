@@ -88,21 +88,6 @@ enum ulb_status ulb_count_missing(const struct ulb_record *base, const struct ul
     return status;
 }
 
-/* Cells of the new record whose kernel gave wrong results. */
-static void count_wrong(const struct ulb_record *fresh, struct ulb_comparison *comparison)
-{
-    const json_t *cell;
-    size_t i;
-    json_array_foreach(json_object_get(fresh->root, "cells"), i, cell)
-    {
-        const char *kernel = json_string_value(json_object_get(cell, "kernel"));
-        if (!json_is_false(json_object_get(cell, "verified")))
-            continue;
-        if (comparison->wrong++ == 0 && kernel)
-            snprintf(comparison->wrong_kernel, sizeof comparison->wrong_kernel, "%s", kernel);
-    }
-}
-
 static void count_blind(const struct ulb_compare_settings *settings, struct ulb_comparison *comparison)
 {
     double seen = fmax(settings->must_see, settings->allow_blind);
@@ -116,17 +101,16 @@ static void count_blind(const struct ulb_compare_settings *settings, struct ulb_
     }
 }
 
-enum ulb_status ulb_compare_answer(const struct ulb_record *base, const struct ulb_record *fresh,
+enum ulb_status ulb_compare_answer(const struct ulb_compare_side *base, const struct ulb_compare_side *fresh,
                                    const struct ulb_compare_settings *settings,
                                    struct ulb_comparison *comparison, struct ulb_error *err)
 {
-    const json_t *before = json_object_get(base->root, "cells"),
-                 *after = json_object_get(fresh->root, "cells");
-    comparison->identical = before && json_equal(before, after);
-    count_wrong(fresh, comparison);
+    comparison->identical = base->cells == fresh->cells;
+    comparison->wrong = fresh->wrong;
+    memcpy(comparison->wrong_kernel, fresh->wrong_kernel, sizeof comparison->wrong_kernel);
     if (!comparison->identical)
         count_blind(settings, comparison);
-    return ulb_count_missing(base, fresh, settings, comparison, err);
+    return ulb_count_missing(&base->record, &fresh->record, settings, comparison, err);
 }
 
 const struct ulb_kernel_change *ulb_blindest(const struct ulb_comparison *comparison)

@@ -299,6 +299,24 @@ static enum ulb_status match_and_judge(const struct ulb_series *base, size_t m,
     return status;
 }
 
+/* The same with relaxed keys, which the sides do not keep: their values are shared. */
+static enum ulb_status match_relaxed(const struct ulb_compare_side *base,
+                                     const struct ulb_compare_side *fresh,
+                                     const struct ulb_compare_settings *settings,
+                                     struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    struct ulb_series *copies = malloc((base->n + fresh->n) * sizeof *copies);
+    if (!copies)
+        return no_memory(err);
+    memcpy(copies, base->series, base->n * sizeof *copies);
+    memcpy(copies + base->n, fresh->series, fresh->n * sizeof *copies);
+    ulb_relax_keys(copies, base->n + fresh->n, settings->force);
+    enum ulb_status status =
+        match_and_judge(copies, base->n, copies + base->n, fresh->n, settings, comparison, err);
+    free(copies);
+    return status;
+}
+
 /* Frees the series whose key or kernel was not asked for. */
 static enum ulb_status keep_matching(struct ulb_series *series, size_t *n, const char *option,
                                      const char *text, bool of_kernel, struct ulb_error *err)
@@ -328,25 +346,50 @@ static enum ulb_status keep_matching(struct ulb_series *series, size_t *n, const
     return status;
 }
 
-/* The series of one record, each with its noise floor. */
-static enum ulb_status read_side(const struct ulb_record *record, const struct ulb_compare_settings *settings,
-                                 struct ulb_series **series, size_t *n, struct ulb_error *err)
+/* Leaves the series that are asked for, each with its noise floor. */
+static enum ulb_status choose_series(struct ulb_compare_side *side,
+                                     const struct ulb_compare_settings *settings, struct ulb_error *err)
 {
-    enum ulb_status status = ulb_series_read(record, settings->metric, series, n, err);
-    if (status == ULB_OK && *n == 0)
+    if (side->n == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "no figures of the metric %s",
                         ulb_metrics[settings->metric].name);
+    enum ulb_status status = keep_matching(side->series, &side->n, "--cell", settings->cell, false, err);
     if (status == ULB_OK)
-        status = keep_matching(*series, n, "--cell", settings->cell, false, err);
-    if (status == ULB_OK)
-        status = keep_matching(*series, n, "--kernel", settings->kernel, true, err);
-    if (status == ULB_OK && *n == 0)
+        status = keep_matching(side->series, &side->n, "--kernel", settings->kernel, true, err);
+    if (status == ULB_OK && side->n == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "no figure matches --cell or --kernel; --json lists the keys");
     bool stated = false;
-    for (size_t i = 0; i < *n; i++)
-        stated |= settings->metric == ULB_METRIC_EFFICIENCY && !isnan((*series)[i].noise_floor);
+    for (size_t i = 0; i < side->n; i++)
+        stated |= settings->metric == ULB_METRIC_EFFICIENCY && !isnan(side->series[i].noise_floor);
     if (status == ULB_OK && !stated)
-        status = ulb_series_judge_noise(*series, *n, err);
+        status = ulb_series_judge_noise(side->series, side->n, err);
+    return status;
+}
+
+static struct ulb_comparison no_comparison(const struct ulb_compare_settings *settings)
+{
+    return (struct ulb_comparison){.metric = settings->metric, .base_gbps = NAN, .fresh_gbps = NAN};
+}
+
+enum ulb_status ulb_compare_sides(struct ulb_compare_side *base, struct ulb_compare_side *fresh,
+                                  const struct ulb_compare_settings *settings,
+                                  struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    *comparison = no_comparison(settings);
+    enum ulb_status status = ulb_check_comparable(&base->record, &fresh->record, settings, err);
+    if (status == ULB_OK && (status = choose_series(base, settings, err)) != ULB_OK)
+        ulb_fail_prefix(err, status, "the base");
+    if (status == ULB_OK && (status = choose_series(fresh, settings, err)) != ULB_OK)
+        ulb_fail_prefix(err, status, "the new record");
+    if (status == ULB_OK && (settings->force || !ulb_keys_know_layouts(base->series, base->n) ||
+                             !ulb_keys_know_layouts(fresh->series, fresh->n)))
+        status = match_relaxed(base, fresh, settings, comparison, err);
+    else if (status == ULB_OK)
+        status = match_and_judge(base->series, base->n, fresh->series, fresh->n, settings, comparison, err);
+    if (status == ULB_OK && !(comparison->changed_fields = ulb_changed_fields(&base->record, &fresh->record)))
+        status = no_memory(err);
+    if (status == ULB_OK)
+        status = ulb_compare_answer(base, fresh, settings, comparison, err);
     return status;
 }
 
@@ -354,24 +397,17 @@ enum ulb_status ulb_compare(const struct ulb_record *base, const struct ulb_reco
                             const struct ulb_compare_settings *settings, struct ulb_comparison *comparison,
                             struct ulb_error *err)
 {
-    struct ulb_series *before = NULL, *after = NULL;
-    size_t m = 0, n = 0;
-    *comparison = (struct ulb_comparison){.metric = settings->metric, .base_gbps = NAN, .fresh_gbps = NAN};
-    enum ulb_status status = ulb_check_comparable(base, fresh, settings, err);
-    if (status == ULB_OK && (status = read_side(base, settings, &before, &m, err)) != ULB_OK)
+    struct ulb_compare_side before, after = {0};
+    *comparison = no_comparison(settings);
+    enum ulb_status status = ulb_compare_side_of(&before, base, settings->metric, err);
+    if (status != ULB_OK)
         ulb_fail_prefix(err, status, "the base");
-    if (status == ULB_OK && (status = read_side(fresh, settings, &after, &n, err)) != ULB_OK)
+    else if ((status = ulb_compare_side_of(&after, fresh, settings->metric, err)) != ULB_OK)
         ulb_fail_prefix(err, status, "the new record");
-    if (status == ULB_OK) {
-        ulb_relax_keys(before, m, after, n, settings->force);
-        status = match_and_judge(before, m, after, n, settings, comparison, err);
-    }
-    if (status == ULB_OK && !(comparison->changed_fields = ulb_changed_fields(base, fresh)))
-        status = no_memory(err);
     if (status == ULB_OK)
-        status = ulb_compare_answer(base, fresh, settings, comparison, err);
-    ulb_series_free(before, m);
-    ulb_series_free(after, n);
+        status = ulb_compare_sides(&before, &after, settings, comparison, err);
+    ulb_compare_side_free(&before);
+    ulb_compare_side_free(&after);
     return status;
 }
 
@@ -419,8 +455,8 @@ void ulb_comparison_confirm(struct ulb_comparison *comparison, const struct ulb_
 {
     for (size_t i = 0; i < comparison->n; i++) {
         struct ulb_compared *cell = &comparison->cells[i];
-        const struct ulb_compared *second = find(again, cell->key);
-        if (cell->verdict != ULB_REGRESSED || !second || second->verdict == ULB_REGRESSED)
+        const struct ulb_compared *second = cell->verdict == ULB_REGRESSED ? find(again, cell->key) : NULL;
+        if (!second || second->verdict == ULB_REGRESSED)
             continue;
         cell->verdict = ULB_INCONCLUSIVE;
         snprintf(cell->reason, sizeof cell->reason, "not confirmed: run again by itself it is %s, ratio %.3f",

@@ -2,7 +2,10 @@
 #ifndef ULB_RESULTS_COMPARE_COMPARE_H
 #define ULB_RESULTS_COMPARE_COMPARE_H
 
+#include "results/compare/series.h"
 #include "results/record/tracked_values.h"
+
+#include <stdint.h>
 
 enum ulb_verdict {
     ULB_REGRESSED,
@@ -94,6 +97,32 @@ enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_
  * binary or one commit; "unknown" is none, nor is one with changes that are not committed. */
 enum ulb_status ulb_check_same_build(const struct ulb_record *fresh, const struct ulb_record *again,
                                      struct ulb_error *err);
+
+/* What a comparison keeps of a record: of its cells the series of one metric, which are wrong, and whether
+ * they are those of another record. */
+struct ulb_compare_side {
+    enum ulb_metric metric;
+    struct ulb_record record; /* a file's without its cells */
+    struct ulb_series *series;
+    size_t n;
+    uint64_t cells;        /* hash of all cells in their order */
+    size_t wrong;          /* cells with wrong results */
+    char wrong_kernel[64]; /* of the first */
+};
+
+/* Reads a file as ulb_record_read() does, or takes a record at hand, whose root it shares. Freed on failure.
+ */
+enum ulb_status ulb_compare_side_read(struct ulb_compare_side *side, const char *path, enum ulb_metric metric,
+                                      struct ulb_error *err);
+enum ulb_status ulb_compare_side_of(struct ulb_compare_side *side, const struct ulb_record *record,
+                                    enum ulb_metric metric, struct ulb_error *err);
+void ulb_compare_side_free(struct ulb_compare_side *side);
+
+/* ulb_compare() of two sides of the settings' metric. Their series become those that the settings ask for,
+ * with noise floors; a side serves any number of comparisons with one cell and kernel. */
+enum ulb_status ulb_compare_sides(struct ulb_compare_side *base, struct ulb_compare_side *fresh,
+                                  const struct ulb_compare_settings *settings,
+                                  struct ulb_comparison *comparison, struct ulb_error *err);
 
 /* Compares. ULB_BAD_INPUT for a record without any such figure and for what cannot be read; ULB_ENVIRONMENT
  * as above, and without memory. A regression is no error here: see count. To be freed with the function below

@@ -11,9 +11,12 @@ struct ulb_series_pair {
     struct ulb_effect_size effect;
 };
 
-/* Forgets the parts of keys that the two records need not have in common: the layout where one does not know
- * it, and, where the comparison is forced, the source of cycles. */
-void ulb_relax_keys(struct ulb_series *base, size_t m, struct ulb_series *fresh, size_t n, bool force);
+/* Whether all cells name their layout, which records of version 1 do not. */
+bool ulb_keys_know_layouts(const struct ulb_series *series, size_t n);
+
+/* Forgets the parts of keys that two records need not have in common: the layout, which one may not know,
+ * and, where the comparison is forced, the source of cycles. */
+void ulb_relax_keys(struct ulb_series *series, size_t n, bool force);
 
 /* Pairs by key, in the order of keys, which begin with the kernel; to be freed with free(). NULL without
  * memory. */
@@ -36,7 +39,7 @@ enum ulb_status ulb_count_missing(const struct ulb_record *base, const struct ul
 json_t *ulb_changed_fields(const struct ulb_record *base, const struct ulb_record *fresh);
 
 /* Counts what is missing, wrong and blind. ULB_BAD_INPUT for a regular expression that is none. */
-enum ulb_status ulb_compare_answer(const struct ulb_record *base, const struct ulb_record *fresh,
+enum ulb_status ulb_compare_answer(const struct ulb_compare_side *base, const struct ulb_compare_side *fresh,
                                    const struct ulb_compare_settings *settings,
                                    struct ulb_comparison *comparison, struct ulb_error *err);
 

@@ -271,8 +271,7 @@ enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
                                   const struct ulb_compare_settings *settings,
                                   struct ulb_comparison *comparison, struct ulb_error *err)
 {
-    if (settings->metric != ULB_METRIC_EFFICIENCY && settings->metric != ULB_METRIC_US &&
-        settings->metric != ULB_METRIC_GBPS && settings->metric != ULB_METRIC_P95)
+    if (!ulb_metric_is_of_cells(settings->metric))
         return ULB_OK;
     struct weighted *effects = malloc((2 * n + 1) * sizeof *effects), *room = effects ? effects + n : NULL;
     struct kernel *kernels = malloc((n + 1) * sizeof *kernels);

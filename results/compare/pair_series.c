@@ -45,8 +45,7 @@ static char *layout_in(char *key)
     return words >= 9 ? strchr(key, ' ') + 1 : NULL;
 }
 
-/* Whether all cells name their layout, which records of version 1 do not. */
-static bool know_layouts(const struct ulb_series *series, size_t n)
+bool ulb_keys_know_layouts(const struct ulb_series *series, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char key[ULB_CELL_KEY_MAX];
@@ -80,16 +79,11 @@ static void forget_cycles(struct ulb_series *series, size_t n)
     }
 }
 
-void ulb_relax_keys(struct ulb_series *base, size_t m, struct ulb_series *fresh, size_t n, bool force)
+void ulb_relax_keys(struct ulb_series *series, size_t n, bool force)
 {
-    if (force || !know_layouts(base, m) || !know_layouts(fresh, n)) {
-        forget_layouts(base, m);
-        forget_layouts(fresh, n);
-    }
-    if (force) {
-        forget_cycles(base, m);
-        forget_cycles(fresh, n);
-    }
+    forget_layouts(series, n);
+    if (force)
+        forget_cycles(series, n);
 }
 
 struct ulb_series_pair *ulb_pair_series(const struct ulb_series *base, size_t m,

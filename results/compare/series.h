@@ -35,6 +35,23 @@ struct ulb_machine_state {
  * what cannot be read. Metrics without repetitions give series of one value. */
 enum ulb_status ulb_series_read(const struct ulb_record *record, enum ulb_metric metric,
                                 struct ulb_series **out, size_t *n, struct ulb_error *err);
+/* The same of a metric of cells for a record that is read cell by cell: each is added, and the rest of the
+ * record, which does not have them, finishes what they become. */
+struct ulb_series_making {
+    enum ulb_metric metric;
+    struct ulb_series *series;        /* [n] */
+    struct ulb_series_rounds *rounds; /* [n], what each is made of */
+    size_t n, room;
+};
+bool ulb_metric_is_of_cells(enum ulb_metric metric);
+/* Takes the cell's arrays. ULB_ENVIRONMENT without memory. */
+enum ulb_status ulb_series_add(struct ulb_series_making *making, struct ulb_cell *cell,
+                               struct ulb_error *err);
+enum ulb_status ulb_series_finish(struct ulb_series_making *making, const struct ulb_record *rest,
+                                  struct ulb_series **out, size_t *n, struct ulb_error *err);
+/* What was added and not finished. */
+void ulb_series_making_free(struct ulb_series_making *making);
+
 void ulb_series_free(struct ulb_series *series, size_t n);
 
 /* Writes the series' log_cost as they would be with the machine in that state. Only efficiency knows of

@@ -13,6 +13,12 @@ enum { ULB_CELL_KEY_MAX = 640 };
  */
 char *ulb_cell_key(const struct ulb_cell *cell, const char *cycles, char out[ULB_CELL_KEY_MAX]);
 
+/* The key without its CYCLES, which a record may tell behind its cells; and the key that it becomes with
+ * them.
+ */
+char *ulb_cell_place(const struct ulb_cell *cell, char out[ULB_CELL_KEY_MAX]);
+char *ulb_place_key(char place[ULB_CELL_KEY_MAX], const char *cycles);
+
 /* The same for a gamma: "KERNEL CLASS CYCLES", cycles being "gamma.cycles_source". */
 char *ulb_gamma_key(const struct ulb_gamma_cell *cell, const char *cycles, char out[ULB_CELL_KEY_MAX]);
 

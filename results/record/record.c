@@ -1,11 +1,8 @@
 #include "results/record/record.h"
 
 #include "common/file.h"
-#include "common/json.h"
-#include "common/slurp.h"
 #include "common/text.h"
 #include "results/record/json_reserve.h"
-#include "results/record/renamed.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -144,10 +141,7 @@ double ulb_decoded_noise(const struct ulb_record *record)
     return most;
 }
 
-/* ---- on disk: atomic writing, distrustful reading ---- */
-
-/* A full run is a few MB; what is larger than this is no record. */
-static const size_t LARGEST_FILE = (size_t)64 << 20;
+/* ---- on disk: atomic writing; reading is in record_read.c ---- */
 
 /* To be freed; NULL with the message when there is no memory. */
 static char *text_of(const struct ulb_record *record, const char *path, size_t *bytes, struct ulb_error *err)
@@ -178,97 +172,6 @@ enum ulb_status ulb_record_write_new(const struct ulb_record *record, char *path
     size_t bytes;
     char *text = text_of(record, path, &bytes, err);
     enum ulb_status status = text ? ulb_write_new_file(path, path_bytes, text, bytes, err) : ULB_ENVIRONMENT;
-    free(text);
-    return status;
-}
-
-static enum ulb_status check_version(const json_t *root, struct ulb_error *err)
-{
-    const json_t *version = json_object_get(root, "schema_version");
-    if (!json_is_integer(version))
-        return ulb_fail(err, ULB_BAD_INPUT,
-                        "not a record of ulb-bench: schema_version, a whole number, is missing");
-    long long number = json_integer_value(version);
-    if (number > ULB_SCHEMA_VERSION)
-        return ulb_fail(
-            err, ULB_ENVIRONMENT,
-            "schema_version: written by a newer version of ulb-bench (%lld; this one reads %d); update it",
-            number, ULB_SCHEMA_VERSION);
-    if (number < ULB_SCHEMA_OLDEST)
-        return ulb_fail(err, ULB_BAD_INPUT, "schema_version: %lld is unknown, %d to %d are needed", number,
-                        ULB_SCHEMA_OLDEST, ULB_SCHEMA_VERSION);
-    return ULB_OK;
-}
-
-static enum ulb_status check_sections(const json_t *root, struct ulb_error *err)
-{
-    static const char *const objects[] = {"machine", "build", "topology", "clock",
-                                          "beta",    "gamma", "overlap"};
-    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
-        if (!json_is_object(json_object_get(root, objects[i])))
-            return ulb_fail(err, ULB_BAD_INPUT, "%s: an object is needed", objects[i]);
-    }
-    if (!json_is_string(json_object_get(root, "created")))
-        return ulb_fail(err, ULB_BAD_INPUT, "created: a text is needed");
-    const json_t *warnings = json_object_get(root, "warnings"), *warning;
-    if (!json_is_array(warnings))
-        return ulb_fail(err, ULB_BAD_INPUT, "warnings: an array is needed");
-    size_t i;
-    json_array_foreach(warnings, i, warning)
-    {
-        if (!json_is_string(warning))
-            return ulb_fail(err, ULB_BAD_INPUT, "warnings[%zu]: a text is needed", i);
-    }
-    return ULB_OK;
-}
-
-static enum ulb_status check_arrays(const json_t *root, struct ulb_error *err)
-{
-    for (const struct ulb_section *const *section = ulb_sections; *section; section++) {
-        void *items;
-        size_t n;
-        enum ulb_status status = ulb_section_read(root, *section, &items, &n, err);
-        if (status != ULB_OK)
-            return status;
-        ulb_section_free(*section, items, n);
-    }
-    return ULB_OK;
-}
-
-enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, size_t bytes, const char *name,
-                                 struct ulb_error *err)
-{
-    json_t *root;
-    record->root = NULL;
-    enum ulb_status status = ulb_json_load(&root, text, bytes, JSON_REJECT_DUPLICATES, name, err);
-    if (status != ULB_OK)
-        return status;
-    if (!ulb_json_printable(root))
-        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its texts");
-    if (status == ULB_OK)
-        status = check_version(root, err);
-    if (status == ULB_OK)
-        status = ulb_rename_record(root, err);
-    if (status == ULB_OK)
-        status = check_sections(root, err);
-    if (status == ULB_OK)
-        status = check_arrays(root, err);
-    if (status != ULB_OK) {
-        json_decref(root);
-        return ulb_fail_prefix(err, status, "%s", name);
-    }
-    record->root = root;
-    return ULB_OK;
-}
-
-enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    record->root = NULL;
-    enum ulb_status status = ulb_slurp(path, LARGEST_FILE, &text, &bytes, err);
-    if (status == ULB_OK)
-        status = ulb_record_parse(record, text, bytes, path, err);
     free(text);
     return status;
 }

@@ -341,7 +341,25 @@ enum ulb_status ulb_record_write_new(const struct ulb_record *record, char *path
  * file is right, the program too old. */
 enum ulb_status ulb_record_read(struct ulb_record *record, const char *path, struct ulb_error *err);
 
-/* The same from memory; name stands for the file in messages. */
+/* Takes the cells of a record one by one, in their order; json is the cell in the document. The cell's arrays
+ * are freed after the call; a visit that keeps them sets them to NULL. A failure ends it. */
+struct ulb_cell_visitor {
+    enum ulb_status (*visit)(struct ulb_cell *cell, const json_t *json, void *context, struct ulb_error *err);
+    void *context;
+};
+enum ulb_status ulb_record_visit_cells(const struct ulb_record *record,
+                                       const struct ulb_cell_visitor *visitor, struct ulb_error *err);
+
+/* Reads a record without holding its cells: each is checked, visited and forgotten, and the array "cells" of
+ * the record is empty. Visits may come before a fault of the file is found. Only cells that stand before the
+ * file's schema_version are held until that is known. */
+enum ulb_status ulb_record_read_visiting(struct ulb_record *record, const char *path,
+                                         const struct ulb_cell_visitor *visitor, struct ulb_error *err);
+
+/* The same from memory; name stands for the file in messages. visitor NULL: the record holds its cells. */
+enum ulb_status ulb_record_parse_visiting(struct ulb_record *record, const char *text, size_t bytes,
+                                          const char *name, const struct ulb_cell_visitor *visitor,
+                                          struct ulb_error *err);
 enum ulb_status ulb_record_parse(struct ulb_record *record, const char *text, size_t bytes, const char *name,
                                  struct ulb_error *err);
 
@@ -407,6 +425,14 @@ json_t *ulb_section_array(const json_t *root, const struct ulb_section *section)
 /* Appends the struct at item to the array; at the top level it is made where it is absent. */
 enum ulb_status ulb_section_append(json_t *root, const struct ulb_section *section, const void *item,
                                    struct ulb_error *err);
+
+/* The version that a record says it has; 0 where it says none. */
+int ulb_schema_version(const json_t *root);
+
+/* Reads item number `at` of the array of a record of that version into the struct at item, whose lists are to
+ * be freed. ULB_BAD_INPUT names the place. */
+enum ulb_status ulb_section_read_item(const struct ulb_section *section, const json_t *object, size_t at,
+                                      int version, void *item, struct ulb_error *err);
 
 /* Reads the whole array into a new one of structs. */
 enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *section, void **out, size_t *n,

@@ -369,29 +369,52 @@ static enum ulb_status read_item(const struct ulb_section *section, const json_t
     return status;
 }
 
+static void free_list(const struct ulb_list *list, char *item)
+{
+    if (list->key)
+        free(*(double **)(void *)(item + list->values));
+}
+
+static void free_item(const struct ulb_section *section, char *item)
+{
+    free_list(&section->samples, item);
+    free_list(&section->more, item);
+}
+
+enum ulb_status ulb_section_read_item(const struct ulb_section *section, const json_t *object, size_t at,
+                                      int version, void *item, struct ulb_error *err)
+{
+    char name[32];
+    memset(item, 0, section->struct_bytes);
+    enum ulb_status status = read_item(section, object, version, item, err);
+    if (status == ULB_OK)
+        return ULB_OK;
+    free_item(section, item);
+    return ulb_fail_prefix(err, status, "%s[%zu]", ulb_section_name(section, name), at);
+}
+
 enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *section, void **out, size_t *n,
                                  struct ulb_error *err)
 {
     char name[32];
-    ulb_section_name(section, name);
     const json_t *array = ulb_section_array(root, section);
     *out = NULL;
     *n = 0;
     const json_t *holder = json_object_get(root, section->parent ? section->parent : section->key);
     bool absent = section->optional && (!holder || json_is_null(holder));
     if (!array && !absent)
-        return ulb_fail(err, ULB_BAD_INPUT, "%s: an array is needed", name);
+        return ulb_fail(err, ULB_BAD_INPUT, "%s: an array is needed", ulb_section_name(section, name));
     size_t size = json_array_size(array);
-    int version = (int)json_integer_value(json_object_get(root, "schema_version"));
+    int version = ulb_schema_version(root);
     char *items = calloc(size ? size : 1, section->struct_bytes);
     if (!items)
         return no_memory(err);
     for (size_t i = 0; i < size; i++) {
-        enum ulb_status status =
-            read_item(section, json_array_get(array, i), version, items + i * section->struct_bytes, err);
+        enum ulb_status status = ulb_section_read_item(section, json_array_get(array, i), i, version,
+                                                       items + i * section->struct_bytes, err);
         if (status != ULB_OK) {
-            ulb_section_free(section, items, i + 1);
-            return ulb_fail_prefix(err, status, "%s[%zu]", name, i);
+            ulb_section_free(section, items, i);
+            return status;
         }
     }
     *out = items;
@@ -399,18 +422,15 @@ enum ulb_status ulb_section_read(const json_t *root, const struct ulb_section *s
     return ULB_OK;
 }
 
-static void free_list(const struct ulb_list *list, char *item)
+int ulb_schema_version(const json_t *root)
 {
-    if (list->key)
-        free(*(double **)(void *)(item + list->values));
+    return (int)json_integer_value(json_object_get(root, "schema_version"));
 }
 
 void ulb_section_free(const struct ulb_section *section, void *items, size_t n)
 {
     char *item = items;
-    for (size_t i = 0; items && i < n; i++, item += section->struct_bytes) {
-        free_list(&section->samples, item);
-        free_list(&section->more, item);
-    }
+    for (size_t i = 0; items && i < n; i++, item += section->struct_bytes)
+        free_item(section, item);
     free(items);
 }

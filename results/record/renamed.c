@@ -41,16 +41,21 @@ static bool is_kind(const struct field *field, const char *kind)
     return equals(field, kind, strlen(kind));
 }
 
-/* The present name of the first length bytes of name; NULL: it is the same. */
+/* The present name of the first length bytes of name; NULL: it is the same. Records ask for each of their
+ * texts: a line is taken apart only where the old name stands in it. */
 static const char *find(enum ulb_name_kind kind, const char *name, size_t length, char out[ULB_NAME_BYTES])
 {
+    const char *word = kind == ULB_NAME_KERNEL ? "kernel," : "layout,";
+    size_t behind = strlen(word);
     struct field fields[N_FIELDS];
-    for (const char *at = (const char *)ulb_renamed_csv; next_line(&at, fields);) {
-        if (is_kind(&fields[KIND], kind == ULB_NAME_KERNEL ? "kernel" : "layout") &&
-            equals(&fields[OLD], name, length)) {
-            snprintf(out, ULB_NAME_BYTES, "%.*s", (int)fields[NEW].length, fields[NEW].text);
-            return out;
-        }
+    for (const char *at = (const char *)ulb_renamed_csv; *at; at = strchrnul(at, '\n'), at += *at == '\n') {
+        const char *line = at;
+        if (strncmp(line, word, behind) != 0 || strncmp(line + behind, name, length) != 0 ||
+            line[behind + length] != ',')
+            continue;
+        next_line(&line, fields);
+        snprintf(out, ULB_NAME_BYTES, "%.*s", (int)fields[NEW].length, fields[NEW].text);
+        return out;
     }
     return NULL;
 }
@@ -114,17 +119,19 @@ static bool rename_key(json_t *json, const char *place, const char *current)
     return move_key(json, old, current) && move_key(json, old_reason, current_reason);
 }
 
-static bool rename_keys(json_t *root)
+/* Renames keys below json, which stands at a place of the record: "" or "cells.". */
+static bool rename_keys(json_t *json, const char *at_place)
 {
     struct field fields[N_FIELDS];
     bool done = true;
     for (const char *at = (const char *)ulb_renamed_csv; done && next_line(&at, fields);) {
         char place[2 * ULB_NAME_BYTES], current[ULB_NAME_BYTES];
-        if (!is_kind(&fields[KIND], "key"))
+        size_t above = strlen(at_place);
+        if (!is_kind(&fields[KIND], "key") || strncmp(fields[OLD].text, at_place, above) != 0)
             continue;
         snprintf(place, sizeof place, "%.*s", (int)fields[OLD].length, fields[OLD].text);
         snprintf(current, sizeof current, "%.*s", (int)fields[NEW].length, fields[NEW].text);
-        done = rename_key(root, place, current);
+        done = rename_key(json, place + above, current);
     }
     return done;
 }
@@ -157,9 +164,19 @@ static bool rename_texts(const char *key, json_t *json)
     return done;
 }
 
-enum ulb_status ulb_rename_record(json_t *root, struct ulb_error *err)
+static enum ulb_status rename_below(json_t *json, const char *place, struct ulb_error *err)
 {
-    return rename_keys(root) && rename_texts("", root)
+    return rename_keys(json, place) && rename_texts("", json)
                ? ULB_OK
                : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for its names");
+}
+
+enum ulb_status ulb_rename_record(json_t *root, struct ulb_error *err)
+{
+    return rename_below(root, "", err);
+}
+
+enum ulb_status ulb_rename_cell(json_t *cell, struct ulb_error *err)
+{
+    return rename_below(cell, "cells.", err);
 }

@@ -22,4 +22,7 @@ char *ulb_current_key(const char *key, char *out, size_t bytes);
 /* Gives a record's document the keys and names of this version. ULB_ENVIRONMENT: not enough memory. */
 enum ulb_status ulb_rename_record(json_t *root, struct ulb_error *err);
 
+/* The same of one item of its "cells". */
+enum ulb_status ulb_rename_cell(json_t *cell, struct ulb_error *err);
+
 #endif

@@ -60,3 +60,55 @@ bool ulb_same_shape(const struct ulb_cell *a, const struct ulb_cell *b)
 {
     return a->m == b->m && a->k == b->k && strcmp(a->model, b->model) == 0 && strcmp(a->layer, b->layer) == 0;
 }
+
+/* ---- groups ---- */
+
+static int by_size_and_name(const struct ulb_cell *a, const struct ulb_cell *b)
+{
+    int order = (a->m > b->m) - (a->m < b->m);
+    order = order ? order : (a->k > b->k) - (a->k < b->k);
+    order = order ? order : strcmp(a->layer, b->layer);
+    return order ? order : strcmp(a->model, b->model);
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const struct ulb_cell *x = *(const struct ulb_cell *const *)a, *y = *(const struct ulb_cell *const *)b;
+    int order = by_size_and_name(x, y);
+    order = order ? order : strcmp(x->format, y->format);
+    return order ? order : (x > y) - (x < y);
+}
+
+bool ulb_group_cells(struct ulb_cell_groups *groups, const struct ulb_cell *const *cells, size_t n)
+{
+    *groups = (struct ulb_cell_groups){calloc(n + 1, sizeof *groups->cells), n};
+    if (!groups->cells)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        groups->cells[i] = cells[i];
+    qsort(groups->cells, n, sizeof *groups->cells, by_group);
+    return true;
+}
+
+void ulb_cell_groups_free(struct ulb_cell_groups *groups)
+{
+    free(groups->cells);
+    *groups = (struct ulb_cell_groups){0};
+}
+
+struct ulb_cell_groups ulb_cells_like(const struct ulb_cell_groups *groups, const char *format,
+                                      const struct ulb_cell *shape)
+{
+    size_t begin = 0, end = groups->n;
+    while (begin < end) { /* the first that is not before the group */
+        size_t middle = begin + (end - begin) / 2;
+        int order = by_size_and_name(groups->cells[middle], shape);
+        order = order ? order : strcmp(groups->cells[middle]->format, format);
+        begin = order < 0 ? middle + 1 : begin;
+        end = order < 0 ? end : middle;
+    }
+    for (end = begin; end < groups->n && by_size_and_name(groups->cells[end], shape) == 0 &&
+                      strcmp(groups->cells[end]->format, format) == 0;)
+        end++;
+    return (struct ulb_cell_groups){groups->cells + begin, end - begin};
+}

@@ -18,4 +18,17 @@ double ulb_kernel_share(const struct ulb_cell *const *cells, size_t n, const cha
 /* The same matrix of the same model. */
 bool ulb_same_shape(const struct ulb_cell *a, const struct ulb_cell *b);
 
+/* Cells in groups of one format and shape; within a group they keep their order in memory. */
+struct ulb_cell_groups {
+    const struct ulb_cell **cells;
+    size_t n;
+};
+/* To be freed; false: no memory. */
+bool ulb_group_cells(struct ulb_cell_groups *groups, const struct ulb_cell *const *cells, size_t n);
+void ulb_cell_groups_free(struct ulb_cell_groups *groups);
+
+/* The cells of a format at the shape of another cell. */
+struct ulb_cell_groups ulb_cells_like(const struct ulb_cell_groups *groups, const char *format,
+                                      const struct ulb_cell *shape);
+
 #endif

@@ -14,12 +14,12 @@ static const double AT_THE_LIMIT = 0.90;
 /* --- shares of formats --- */
 
 /* Whether no other cell of the same format and shape reads faster; of equals the first counts. */
-static bool is_fastest(const struct ulb_cell *const *cells, size_t n, const struct ulb_cell *cell)
+static bool is_fastest(const struct ulb_cell_groups *groups, const struct ulb_cell *cell)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct ulb_cell *other = cells[i];
-        if (other != cell && strcmp(other->format, cell->format) == 0 && ulb_same_shape(other, cell) &&
-            (other->gbps > cell->gbps || (other->gbps == cell->gbps && other < cell)))
+    const struct ulb_cell_groups like = ulb_cells_like(groups, cell->format, cell);
+    for (size_t i = 0; i < like.n; i++) {
+        const struct ulb_cell *other = like.cells[i];
+        if (other != cell && (other->gbps > cell->gbps || (other->gbps == cell->gbps && other < cell)))
             return false;
     }
     return true;
@@ -60,14 +60,14 @@ static double median_of(const struct ulb_cell *const *cells, size_t n,
     return ulb_median(room, known);
 }
 
-static bool add_share(const struct ulb_cell *const *cells, size_t n, const char *format,
-                      struct ulb_format_share *share)
+static bool add_share(const struct ulb_cell *const *cells, size_t n, const struct ulb_cell_groups *groups,
+                      const char *format, struct ulb_format_share *share)
 {
     const struct ulb_cell **fastest = calloc(n, sizeof *fastest);
     double *room = calloc(n, sizeof *room);
     size_t shapes = 0;
     for (size_t i = 0; i < n && fastest && room; i++) {
-        if (strcmp(cells[i]->format, format) == 0 && is_fastest(cells, n, cells[i]))
+        if (strcmp(cells[i]->format, format) == 0 && is_fastest(groups, cells[i]))
             fastest[shapes++] = cells[i];
     }
     if (shapes > 0) {
@@ -88,13 +88,16 @@ size_t ulb_format_shares(const struct ulb_cell *const *cells, size_t n,
                          struct ulb_format_share shares[ULB_FORMAT_SHARES])
 {
     size_t used = 0;
-    for (size_t i = 0; i < n && used < ULB_FORMAT_SHARES; i++) {
+    struct ulb_cell_groups groups;
+    bool grouped = ulb_group_cells(&groups, cells, n);
+    for (size_t i = 0; i < n && used < ULB_FORMAT_SHARES && grouped; i++) {
         bool known = false;
         for (size_t f = 0; f < used; f++)
             known |= strcmp(shares[f].format, cells[i]->format) == 0;
         if (!known)
-            used += add_share(cells, n, cells[i]->format, &shares[used]);
+            used += add_share(cells, n, &groups, cells[i]->format, &shares[used]);
     }
+    ulb_cell_groups_free(&groups);
     return used;
 }
 

@@ -11,6 +11,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -182,7 +183,7 @@ static enum ulb_status show(const struct request *request, const struct ulb_comp
 /* What is compared with one base: a comparison and its files for each new record. */
 struct comparing {
     const struct request *request;
-    const struct ulb_record *base;
+    struct ulb_compare_side base;
     struct ulb_comparison *comparisons;
     struct ulb_compared_files *files;
     enum ulb_status worst; /* the answer to all of them, and its message */
@@ -199,18 +200,33 @@ static void keep_worst(struct comparing *comparing, const struct ulb_comparison 
     comparing->why = why;
 }
 
-/* One new record against the base; suspects are run again where that is asked for. */
-static enum ulb_status compare_one(struct ulb_record *fresh, size_t i, void *context, struct ulb_error *err)
+/* The new record's side; with its cells where they may have to be run again. */
+static enum ulb_status read_fresh(const struct request *request, const char *path,
+                                  struct ulb_compare_side *side, struct ulb_error *err)
 {
-    struct comparing *comparing = context;
+    struct ulb_record record;
+    if (!request->confirm)
+        return ulb_compare_side_read(side, path, request->settings.metric, err);
+    enum ulb_status status = ulb_record_read(&record, path, err);
+    if (status != ULB_OK)
+        return status;
+    status = ulb_compare_side_of(side, &record, request->settings.metric, err);
+    ulb_record_free(&record);
+    return status == ULB_OK ? status : ulb_fail_prefix(err, status, "%s", path);
+}
+
+/* New record i against the base; suspects are run again where that is asked for. */
+static enum ulb_status compare_one(struct comparing *comparing, struct ulb_compare_side *fresh, size_t i,
+                                   struct ulb_error *err)
+{
     const struct request *request = comparing->request;
     struct ulb_comparison *comparison = &comparing->comparisons[i];
     const char *base_path = request->records.paths[0], *path = request->records.paths[i + 1];
-    enum ulb_status status = ulb_compare(comparing->base, fresh, &request->settings, comparison, err);
+    enum ulb_status status = ulb_compare_sides(&comparing->base, fresh, &request->settings, comparison, err);
     if (status != ULB_OK)
         ulb_fail_prefix(err, status, "%s against %s", path, base_path);
     if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
-        status = ulb_compare_confirm(comparing->base, fresh, &request->settings, request->libraries,
+        status = ulb_compare_confirm(&comparing->base, &fresh->record, &request->settings, request->libraries,
                                      comparison, err);
     ulb_sort_compared(comparison, request->order);
     comparing->files[i] = (struct ulb_compared_files){base_path, path, comparison};
@@ -219,20 +235,69 @@ static enum ulb_status compare_one(struct ulb_record *fresh, size_t i, void *con
     return status;
 }
 
-static enum ulb_status compare_all(struct ulb_record *base, size_t i, void *context, struct ulb_error *err)
+/* A base that another thread reads: of large records reading is most of the work. */
+struct base_reading {
+    struct comparing *comparing;
+    enum ulb_status status;
+    struct ulb_error err;
+};
+
+static void *read_base(void *context)
 {
-    (void)i;
-    struct comparing *comparing = context;
+    struct base_reading *base = context;
+    const struct request *request = base->comparing->request;
+    base->status = ulb_compare_side_read(&base->comparing->base, request->records.paths[0],
+                                         request->settings.metric, &base->err);
+    return NULL;
+}
+
+/* The base and the first new record at the same time; a fault of the base is told first. */
+static enum ulb_status read_first(struct comparing *comparing, struct ulb_compare_side *fresh,
+                                  struct ulb_error *err)
+{
+    struct base_reading base = {.comparing = comparing};
+    pthread_t reader;
+    bool apart = pthread_create(&reader, NULL, read_base, &base) == 0;
+    if (!apart)
+        read_base(&base);
+    enum ulb_status status = read_fresh(comparing->request, comparing->request->records.paths[1], fresh, err);
+    if (apart)
+        pthread_join(reader, NULL);
+    if (base.status == ULB_OK)
+        return status;
+    if (status == ULB_OK)
+        ulb_compare_side_free(fresh);
+    *err = base.err;
+    return base.status;
+}
+
+static enum ulb_status compare_records(struct comparing *comparing, struct ulb_error *err)
+{
     const struct request *request = comparing->request;
-    const struct ulb_named_records fresh = {request->records.paths + 1, request->records.n - 1};
-    comparing->base = base;
-    enum ulb_status status = ulb_read_named(&fresh, ulb_record_read, compare_one, comparing, err);
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i + 1 < request->records.n && status == ULB_OK; i++) {
+        struct ulb_compare_side fresh;
+        status = i == 0 ? read_first(comparing, &fresh, err)
+                        : read_fresh(request, request->records.paths[i + 1], &fresh, err);
+        if (status != ULB_OK)
+            break;
+        status = compare_one(comparing, &fresh, i, err);
+        ulb_compare_side_free(&fresh);
+    }
+    return status;
+}
+
+static enum ulb_status compare_all(struct comparing *comparing, struct ulb_error *err)
+{
+    const struct request *request = comparing->request;
+    size_t n = request->records.n - 1;
+    enum ulb_status status = compare_records(comparing, err);
     /* The files were read: where people read their names, these are what a terminal may show. */
     bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
     for (size_t r = 0; r < request->records.n && !strict; r++)
         ulb_text_printable(request->records.paths[r]);
     if (status == ULB_OK)
-        status = show(request, comparing->files, fresh.n, err);
+        status = show(request, comparing->files, n, err);
     if (status == ULB_OK && comparing->worst != ULB_OK) {
         *err = comparing->why;
         return comparing->worst;
@@ -246,7 +311,6 @@ static enum ulb_status compare(const struct request *request, struct ulb_error *
     struct ulb_comparison *comparisons = calloc(n, sizeof *comparisons);
     struct ulb_compared_files *files = calloc(n, sizeof *files);
     struct comparing comparing = {.request = request, .comparisons = comparisons, .files = files};
-    const struct ulb_named_records base = {request->records.paths, 1};
     enum ulb_status status = comparisons && files
                                  ? ULB_OK
                                  : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu records", n);
@@ -254,7 +318,8 @@ static enum ulb_status compare(const struct request *request, struct ulb_error *
     for (size_t i = 0; i <= n && strict && status == ULB_OK; i++)
         status = ulb_need_utf8(request->records.paths[i], err);
     if (status == ULB_OK)
-        status = ulb_read_named(&base, ulb_record_read, compare_all, &comparing, err);
+        status = compare_all(&comparing, err);
+    ulb_compare_side_free(&comparing.base);
     for (size_t i = 0; i < n && comparisons; i++)
         ulb_comparison_free(&comparisons[i]);
     free(comparisons);

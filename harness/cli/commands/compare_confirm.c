@@ -146,12 +146,13 @@ static enum ulb_status check_build(const struct ulb_record *fresh, const struct 
 }
 
 /* Runs what the options name, compares it with the base, and takes back what does not show. */
-static enum ulb_status run_again(const struct ulb_record *base, const struct ulb_record *fresh,
+static enum ulb_status run_again(struct ulb_compare_side *base, const struct ulb_record *fresh,
                                  const struct ulb_compare_settings *settings, const struct suspects *suspects,
                                  struct ulb_measure_options *options, enum ulb_stage stage,
                                  struct ulb_comparison *comparison, struct ulb_error *err)
 {
     struct ulb_record again;
+    struct ulb_compare_side side = {0};
     struct ulb_comparison second = {0};
     const struct ulb_compare_settings confirming = ulb_confirm_settings(settings, comparison);
     enum ulb_status status = ulb_measure_run(options, stage, &again, err);
@@ -159,16 +160,19 @@ static enum ulb_status run_again(const struct ulb_record *base, const struct ulb
         status = check_build(fresh, &again, err);
     if (status == ULB_OK && suspects)
         status = adopt_names(suspects, &again, err);
+    if (status == ULB_OK && (status = ulb_compare_side_of(&side, &again, settings->metric, err)) != ULB_OK)
+        ulb_fail_prefix(err, status, "the new record");
     if (status == ULB_OK)
-        status = ulb_compare(base, &again, &confirming, &second, err);
+        status = ulb_compare_sides(base, &side, &confirming, &second, err);
     if (status == ULB_OK)
         ulb_comparison_confirm(comparison, &second);
     ulb_comparison_free(&second);
+    ulb_compare_side_free(&side);
     ulb_record_free(&again);
     return status;
 }
 
-static enum ulb_status run_cells(const struct ulb_record *base, const struct ulb_record *fresh,
+static enum ulb_status run_cells(struct ulb_compare_side *base, const struct ulb_record *fresh,
                                  const struct ulb_compare_settings *settings, struct suspects *suspects,
                                  struct ulb_comparison *comparison, struct ulb_error *err)
 {
@@ -200,7 +204,7 @@ static enum ulb_status run_cells(const struct ulb_record *base, const struct ulb
     return status;
 }
 
-static enum ulb_status confirm_cells(const struct ulb_record *base, const struct ulb_record *fresh,
+static enum ulb_status confirm_cells(struct ulb_compare_side *base, const struct ulb_record *fresh,
                                      const struct ulb_compare_settings *settings,
                                      struct ulb_comparison *comparison, struct ulb_error *err)
 {
@@ -213,7 +217,7 @@ static enum ulb_status confirm_cells(const struct ulb_record *base, const struct
     return status;
 }
 
-static enum ulb_status confirm_gammas(const struct ulb_record *base, const struct ulb_record *fresh,
+static enum ulb_status confirm_gammas(struct ulb_compare_side *base, const struct ulb_record *fresh,
                                       const struct ulb_compare_settings *settings,
                                       struct ulb_comparison *comparison, struct ulb_error *err)
 {
@@ -251,7 +255,7 @@ enum ulb_status ulb_compare_can_confirm(const struct ulb_compare_settings *setti
     }
 }
 
-enum ulb_status ulb_compare_confirm(const struct ulb_record *base, const struct ulb_record *fresh,
+enum ulb_status ulb_compare_confirm(struct ulb_compare_side *base, const struct ulb_record *fresh,
                                     const struct ulb_compare_settings *settings, const char *libraries,
                                     struct ulb_comparison *comparison, struct ulb_error *err)
 {

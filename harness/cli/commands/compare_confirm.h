@@ -11,7 +11,7 @@ enum ulb_status ulb_compare_can_confirm(const struct ulb_compare_settings *setti
  * do not show again. libraries: of kernels, those that the command line names; NULL: none, which a record
  * measured with some refuses (ULB_BAD_INPUT). ULB_BAD_INPUT as above; ULB_ENVIRONMENT when this machine or
  * this build is not what fresh was made with (the message names the field), or as measuring gives it. */
-enum ulb_status ulb_compare_confirm(const struct ulb_record *base, const struct ulb_record *fresh,
+enum ulb_status ulb_compare_confirm(struct ulb_compare_side *base, const struct ulb_record *fresh,
                                     const struct ulb_compare_settings *settings, const char *libraries,
                                     struct ulb_comparison *comparison, struct ulb_error *err);
 

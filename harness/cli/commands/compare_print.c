@@ -51,12 +51,10 @@ static json_t *row_json(const struct ulb_compared *cell)
                      ulb_change_text(cell, change));
 }
 
-/* Whether an unsure figure before this one has the same reason. */
-static bool is_printed(const struct ulb_comparison *comparison, size_t at)
+static bool is_among(const char *const *texts, size_t n, const char *text)
 {
-    for (size_t i = 0; i < at; i++) {
-        if (comparison->cells[i].verdict == ULB_INCONCLUSIVE &&
-            strcmp(comparison->cells[i].reason, comparison->cells[at].reason) == 0)
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(texts[i], text) == 0)
             return true;
     }
     return false;
@@ -65,15 +63,16 @@ static bool is_printed(const struct ulb_comparison *comparison, size_t at)
 /* Why figures are unsure: how many rounds would tell, and some of the other reasons. */
 static void print_inconclusive(const struct ulb_comparison *comparison)
 {
-    size_t least = 0, most = 0, reasons = 0;
+    const char *reasons[REASONS];
+    size_t least = 0, most = 0, told = 0;
     for (size_t i = 0; i < comparison->n; i++) {
         const struct ulb_compared *cell = &comparison->cells[i];
         size_t needed = cell->rounds_needed;
         if (cell->verdict != ULB_INCONCLUSIVE)
             continue;
-        if (needed == 0 && reasons < REASONS && !is_printed(comparison, i)) {
+        if (needed == 0 && told < REASONS && !is_among(reasons, told, cell->reason)) {
             ulb_print_wrapped(stdout, "unsure: ", cell->reason);
-            reasons++;
+            reasons[told++] = cell->reason;
         }
         least = needed > 0 && (least == 0 || needed < least) ? needed : least;
         most = needed > most ? needed : most;
