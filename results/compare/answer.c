@@ -105,7 +105,7 @@ enum ulb_status ulb_compare_answer(const struct ulb_compare_side *base, const st
                                    const struct ulb_compare_settings *settings,
                                    struct ulb_comparison *comparison, struct ulb_error *err)
 {
-    comparison->identical = base->cells == fresh->cells;
+    comparison->identical = base->cells != 0 && base->cells == fresh->cells;
     comparison->wrong = fresh->wrong;
     memcpy(comparison->wrong_kernel, fresh->wrong_kernel, sizeof comparison->wrong_kernel);
     if (!comparison->identical)

@@ -78,6 +78,18 @@ enum ulb_status ulb_check_part(const struct ulb_record *whole, const struct ulb_
                              place, one, other);
 }
 
+enum ulb_status ulb_check_pooled(const struct ulb_record *first, const struct ulb_record *another,
+                                 struct ulb_error *err)
+{
+    char one[96], other[96];
+    const char *place = first_difference(first, another, part_conditions, one, other);
+    return !place ? ULB_OK
+                  : ulb_fail(err, ULB_ENVIRONMENT,
+                             "several new records are pooled and must be of one build on one machine, but %s "
+                             "is %s and %s: compare each by itself",
+                             place, one, other);
+}
+
 /* The commit of a build; NULL for what builds of different sources may call themselves: "unknown", or the
  * commit that changes came upon. */
 static const char *commit_of(const struct ulb_record *record)

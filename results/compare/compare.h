@@ -105,9 +105,10 @@ struct ulb_compare_side {
     struct ulb_record record; /* a file's without its cells */
     struct ulb_series *series;
     size_t n;
-    uint64_t cells;        /* hash of all cells in their order */
+    uint64_t cells;        /* hash of all cells in their order; 0: there are none */
     size_t wrong;          /* cells with wrong results */
     char wrong_kernel[64]; /* of the first */
+    size_t runs;           /* pooled into it */
 };
 
 /* Reads a file as ulb_record_read() does, or takes a record at hand, whose root it shares. Freed on failure.
@@ -117,6 +118,11 @@ enum ulb_status ulb_compare_side_read(struct ulb_compare_side *side, const char 
 enum ulb_status ulb_compare_side_of(struct ulb_compare_side *side, const struct ulb_record *record,
                                     enum ulb_metric metric, struct ulb_error *err);
 void ulb_compare_side_free(struct ulb_compare_side *side);
+
+/* Adds the rounds of another run of the same build to a side; more is left without what it gave.
+ * ULB_ENVIRONMENT names what of machine or build differs. */
+enum ulb_status ulb_compare_side_pool(struct ulb_compare_side *side, struct ulb_compare_side *more,
+                                      const struct ulb_compare_settings *settings, struct ulb_error *err);
 
 /* ulb_compare() of two sides of the settings' metric. Their series become those that the settings ask for,
  * with noise floors; a side serves any number of comparisons with one cell and kernel. */

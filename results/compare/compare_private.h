@@ -11,6 +11,10 @@ struct ulb_series_pair {
     struct ulb_effect_size effect;
 };
 
+/* Whether two runs may be pooled. ULB_ENVIRONMENT names what of machine or build differs. */
+enum ulb_status ulb_check_pooled(const struct ulb_record *first, const struct ulb_record *another,
+                                 struct ulb_error *err);
+
 /* Whether all cells name their layout, which records of version 1 do not. */
 bool ulb_keys_know_layouts(const struct ulb_series *series, size_t n);
 

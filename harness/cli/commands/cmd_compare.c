@@ -158,47 +158,35 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
 }
 
-static enum ulb_status show(const struct request *request, const struct ulb_compared_files *files, size_t n,
+static enum ulb_status show(const struct request *request, const struct ulb_compared_files *files,
                             struct ulb_error *err)
 {
     switch (request->form) {
     case FORM_TABLE:
-        ulb_compare_print(files, n, request->detail);
+        ulb_compare_print(files, 1, request->detail);
         return ULB_OK;
     case FORM_JSON:
-        return ulb_print_json(ulb_comparison_json(files, n), err);
+        return ulb_print_json(ulb_comparison_json(files, 1), err);
     case FORM_MARKDOWN:
-        ulb_comparison_markdown(files, n, stdout);
+        ulb_comparison_markdown(files, 1, stdout);
         return ULB_OK;
     case FORM_JUNIT:
-        ulb_comparison_junit(files, n, stdout);
+        ulb_comparison_junit(files, 1, stdout);
         return ULB_OK;
     case FORM_GITHUB:
-        ulb_comparison_github(files, n, stdout);
+        ulb_comparison_github(files, 1, stdout);
         return ULB_OK;
     }
     return ULB_OK;
 }
 
-/* What is compared with one base: a comparison and its files for each new record. */
+/* A base, and the new records, whose rounds are pooled. */
 struct comparing {
     const struct request *request;
-    struct ulb_compare_side base;
-    struct ulb_comparison *comparisons;
-    struct ulb_compared_files *files;
-    enum ulb_status worst; /* the answer to all of them, and its message */
+    struct ulb_compare_side base, fresh;
+    struct ulb_comparison comparison;
     struct ulb_error why;
 };
-
-static void keep_worst(struct comparing *comparing, const struct ulb_comparison *comparison)
-{
-    struct ulb_error why;
-    enum ulb_status status = ulb_comparison_status(comparison, &why);
-    if (comparing->worst == ULB_FINDING || status == ULB_OK)
-        return;
-    comparing->worst = status;
-    comparing->why = why;
-}
 
 /* The new record's side; with its cells where they may have to be run again. */
 static enum ulb_status read_fresh(const struct request *request, const char *path,
@@ -213,26 +201,6 @@ static enum ulb_status read_fresh(const struct request *request, const char *pat
     status = ulb_compare_side_of(side, &record, request->settings.metric, err);
     ulb_record_free(&record);
     return status == ULB_OK ? status : ulb_fail_prefix(err, status, "%s", path);
-}
-
-/* New record i against the base; suspects are run again where that is asked for. */
-static enum ulb_status compare_one(struct comparing *comparing, struct ulb_compare_side *fresh, size_t i,
-                                   struct ulb_error *err)
-{
-    const struct request *request = comparing->request;
-    struct ulb_comparison *comparison = &comparing->comparisons[i];
-    const char *base_path = request->records.paths[0], *path = request->records.paths[i + 1];
-    enum ulb_status status = ulb_compare_sides(&comparing->base, fresh, &request->settings, comparison, err);
-    if (status != ULB_OK)
-        ulb_fail_prefix(err, status, "%s against %s", path, base_path);
-    if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
-        status = ulb_compare_confirm(&comparing->base, &fresh->record, &request->settings, request->libraries,
-                                     comparison, err);
-    ulb_sort_compared(comparison, request->order);
-    comparing->files[i] = (struct ulb_compared_files){base_path, path, comparison};
-    if (status == ULB_OK)
-        keep_worst(comparing, comparison);
-    return status;
 }
 
 /* A base that another thread reads: of large records reading is most of the work. */
@@ -252,78 +220,104 @@ static void *read_base(void *context)
 }
 
 /* The base and the first new record at the same time; a fault of the base is told first. */
-static enum ulb_status read_first(struct comparing *comparing, struct ulb_compare_side *fresh,
-                                  struct ulb_error *err)
+static enum ulb_status read_first(struct comparing *comparing, struct ulb_error *err)
 {
     struct base_reading base = {.comparing = comparing};
     pthread_t reader;
     bool apart = pthread_create(&reader, NULL, read_base, &base) == 0;
     if (!apart)
         read_base(&base);
-    enum ulb_status status = read_fresh(comparing->request, comparing->request->records.paths[1], fresh, err);
+    enum ulb_status status =
+        read_fresh(comparing->request, comparing->request->records.paths[1], &comparing->fresh, err);
     if (apart)
         pthread_join(reader, NULL);
     if (base.status == ULB_OK)
         return status;
-    if (status == ULB_OK)
-        ulb_compare_side_free(fresh);
     *err = base.err;
     return base.status;
 }
 
-static enum ulb_status compare_records(struct comparing *comparing, struct ulb_error *err)
+/* Adds the rounds of the further new records to those of the first. */
+static enum ulb_status pool_fresh(struct comparing *comparing, struct ulb_error *err)
 {
     const struct request *request = comparing->request;
     enum ulb_status status = ULB_OK;
-    for (size_t i = 0; i + 1 < request->records.n && status == ULB_OK; i++) {
-        struct ulb_compare_side fresh;
-        status = i == 0 ? read_first(comparing, &fresh, err)
-                        : read_fresh(request, request->records.paths[i + 1], &fresh, err);
+    for (size_t i = 2; i < request->records.n && status == ULB_OK; i++) {
+        struct ulb_compare_side more;
+        status = read_fresh(request, request->records.paths[i], &more, err);
         if (status != ULB_OK)
             break;
-        status = compare_one(comparing, &fresh, i, err);
-        ulb_compare_side_free(&fresh);
+        status = ulb_compare_side_pool(&comparing->fresh, &more, &request->settings, err);
+        if (status != ULB_OK)
+            ulb_fail_prefix(err, status, "%s beside %s", request->records.paths[i],
+                            request->records.paths[1]);
+        ulb_compare_side_free(&more);
     }
     return status;
 }
 
-static enum ulb_status compare_all(struct comparing *comparing, struct ulb_error *err)
+/* Suspects are run again where that is asked for. */
+static enum ulb_status compare_sides(struct comparing *comparing, struct ulb_error *err)
 {
     const struct request *request = comparing->request;
-    size_t n = request->records.n - 1;
-    enum ulb_status status = compare_records(comparing, err);
+    struct ulb_comparison *comparison = &comparing->comparison;
+    enum ulb_status status =
+        ulb_compare_sides(&comparing->base, &comparing->fresh, &request->settings, comparison, err);
+    if (status != ULB_OK)
+        ulb_fail_prefix(err, status, "%s against %s", request->records.paths[1], request->records.paths[0]);
+    if (status == ULB_OK && request->confirm && comparison->count[ULB_REGRESSED] > 0)
+        status = ulb_compare_confirm(&comparing->base, &comparing->fresh.record, &request->settings,
+                                     request->libraries, comparison, err);
+    ulb_sort_compared(comparison, request->order);
+    return status;
+}
+
+/* The new records' names, with commas between them; to be freed. */
+static char *join_names(const struct ulb_named_records *records)
+{
+    size_t bytes = 1, used = 0;
+    for (size_t i = 1; i < records->n; i++)
+        bytes += strlen(records->paths[i]) + 1;
+    char *names = malloc(bytes);
+    for (size_t i = 1; i < records->n && names; i++)
+        used += (size_t)snprintf(names + used, bytes - used, "%s%s", i > 1 ? "," : "", records->paths[i]);
+    return names;
+}
+
+static enum ulb_status show_comparison(const struct comparing *comparing, struct ulb_error *err)
+{
+    const struct request *request = comparing->request;
     /* The files were read: where people read their names, these are what a terminal may show. */
     bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
     for (size_t r = 0; r < request->records.n && !strict; r++)
         ulb_text_printable(request->records.paths[r]);
-    if (status == ULB_OK)
-        status = show(request, comparing->files, n, err);
-    if (status == ULB_OK && comparing->worst != ULB_OK) {
-        *err = comparing->why;
-        return comparing->worst;
-    }
-    return status;
+    char *names = join_names(&request->records);
+    if (!names)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the names of the records");
+    const struct ulb_compared_files files = {request->records.paths[0], names, &comparing->comparison};
+    enum ulb_status status = show(request, &files, err);
+    free(names);
+    return status == ULB_OK ? ulb_comparison_status(&comparing->comparison, err) : status;
 }
 
 static enum ulb_status compare(const struct request *request, struct ulb_error *err)
 {
-    size_t n = request->records.n - 1;
-    struct ulb_comparison *comparisons = calloc(n, sizeof *comparisons);
-    struct ulb_compared_files *files = calloc(n, sizeof *files);
-    struct comparing comparing = {.request = request, .comparisons = comparisons, .files = files};
-    enum ulb_status status = comparisons && files
-                                 ? ULB_OK
-                                 : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu records", n);
+    struct comparing comparing = {.request = request};
+    enum ulb_status status = ULB_OK;
     bool strict = request->form == FORM_JSON || request->form == FORM_JUNIT;
-    for (size_t i = 0; i <= n && strict && status == ULB_OK; i++)
+    for (size_t i = 0; i < request->records.n && strict && status == ULB_OK; i++)
         status = ulb_need_utf8(request->records.paths[i], err);
     if (status == ULB_OK)
-        status = compare_all(&comparing, err);
+        status = read_first(&comparing, err);
+    if (status == ULB_OK)
+        status = pool_fresh(&comparing, err);
+    if (status == ULB_OK)
+        status = compare_sides(&comparing, err);
+    if (status == ULB_OK)
+        status = show_comparison(&comparing, err);
     ulb_compare_side_free(&comparing.base);
-    for (size_t i = 0; i < n && comparisons; i++)
-        ulb_comparison_free(&comparisons[i]);
-    free(comparisons);
-    free(files);
+    ulb_compare_side_free(&comparing.fresh);
+    ulb_comparison_free(&comparing.comparison);
     return status;
 }
 
@@ -368,7 +362,7 @@ static enum ulb_status beside(struct request *request, struct ulb_error *err)
     status = ulb_compare_beside(&beside, &comparison, err);
     ulb_sort_compared(&comparison, request->order);
     const struct ulb_compared_files files = {beside.programs[0], beside.programs[1], &comparison};
-    if (comparison.sessions > 0 && show(request, &files, 1, &why) != ULB_OK && status == ULB_OK) {
+    if (comparison.sessions > 0 && show(request, &files, &why) != ULB_OK && status == ULB_OK) {
         *err = why;
         status = ULB_ENVIRONMENT;
     }
