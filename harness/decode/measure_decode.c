@@ -177,11 +177,7 @@ static enum ulb_status check_named(const struct measurement *m, struct ulb_error
     bool filtered = !filters->kernels || ulb_kernel_filtered(&m->session->selection, BASELINE);
     for (size_t i = 0; i < m->n_formats && !filtered; i++)
         filtered = ulb_kernel_filtered(&m->session->selection, m->formats[i].format);
-    if (!filtered)
-        return ulb_fail(err, ULB_BAD_INPUT,
-                        "no kernel of --formats %s matches '%.200s'; see 'ulb-bench list kernels'",
-                        settings->formats, filters->kernels);
-    return ULB_OK;
+    return filtered ? ULB_OK : ulb_refuse_kernel_filter(filters->kernels, settings->formats, err);
 }
 
 /* Whether a split goes by what this run measures of each class. */

@@ -96,7 +96,7 @@ expect 2 "kernels names no kernel.*list kernels" "$bench" gamma --formats int2 -
 expect 2 "no kernel of int8,int4 matches 'int2'.*list kernels" "$bench" gamma --formats int8,int4 --kernels int2
 # An empty word is none.
 expect 2 "no kernel of ,int8,,int4, matches 'int2'.*list kernels" "$bench" gamma --formats ,int8,,int4, --kernels int2
-expect 2 "no kernel of --formats int8 matches 'int2'.*list kernels" "$bench" decode --model bitnet-125m --formats int8 \
+expect 2 "no kernel of int8 matches 'int2'.*list kernels" "$bench" decode --model bitnet-125m --formats int8 \
     --kernels int2
 expect 2 "names thread 9, and the last one is 0" "$bench" decode --model bitnet-125m --formats int8 --set "$pu" --slow-thread 9:2
 expect 2 "names no shape" "$bench" simulate --shapes ,
