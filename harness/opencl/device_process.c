@@ -142,9 +142,7 @@ static enum ulb_status hear(struct watch *watch, const char *line, size_t bytes,
         status = watch->take(watch->context, text_of(message, "key"), json_object_get(message, "value"), err);
     } else if (status == ULB_OK) {
         watch->ended = true;
-        bool done = json_integer_value(json_object_get(message, "status")) == ULB_OK;
-        watch->status =
-            done ? ULB_OK : (enum ulb_status)json_integer_value(json_object_get(message, "status"));
+        watch->status = (enum ulb_status)json_integer_value(json_object_get(message, "status"));
         snprintf(err->message, sizeof err->message, "%s", text_of(message, "message"));
     }
     json_decref(message);
@@ -167,8 +165,8 @@ static enum ulb_status hear_lines(struct watch *watch, struct ulb_error *err)
     return status;
 }
 
-/* Until the pipe is closed, which is left to the end of the process; a look at signals five times a second.
- */
+/* Until the process told its status, or ended and so closed the pipe. Signals are looked at five times a
+ * second. */
 static enum ulb_status listen(struct watch *watch, struct ulb_error *err)
 {
     for (;;) {
@@ -188,7 +186,7 @@ static enum ulb_status listen(struct watch *watch, struct ulb_error *err)
             return ULB_OK;
         watch->used += (size_t)got;
         status = hear_lines(watch, err);
-        if (status != ULB_OK)
+        if (status != ULB_OK || watch->ended)
             return status;
     }
 }
