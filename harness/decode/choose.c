@@ -10,11 +10,13 @@
 #include "harness/threads/team.h"
 #include "harness/session/session.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WARM_UPS = 2, SAMPLES = ULB_PREFETCH_SAMPLES, SAMPLES_LONG = ULB_PREFETCH_SAMPLES_LONG, TRIES = 4 };
 static const double LONG_CALL = 0.02, RETRY_BUDGET = 1; /* seconds */
+static const double HOPELESS = 1.5;
 
 static bool is_of(const struct ulb_kernel *kernel, const char *format)
 {
@@ -68,27 +70,6 @@ static double sample_trial(void *arg)
     return ulb_retry_noisy(&trial->retry, run_trial, trial);
 }
 
-/* Chooses where the prefetches go on its way, where the kernel has the choice. */
-static double time_trial(struct trial *trial)
-{
-    double samples[SAMPLES], last = 0;
-    trial->retry = (struct ulb_noise_retry){.team = trial->session->machine.team,
-                                            .tries = TRIES,
-                                            .retry_budget_s = RETRY_BUDGET,
-                                            .interference_free = true};
-    for (size_t i = 0; i < WARM_UPS; i++)
-        last = run_trial(trial);
-    size_t n = last > LONG_CALL ? SAMPLES_LONG : SAMPLES;
-    const size_t tokens = trial->job.gemm.n;
-    if (ulb_prefetch_chosen(trial->job.kernel, tokens))
-        return ulb_prefetch_choose(&trial->job.gemm.prefetch,
-                                   ulb_prefetch_candidates(trial->job.kernel, tokens), n, sample_trial,
-                                   trial);
-    for (size_t i = 0; i < n; i++)
-        samples[i] = sample_trial(trial);
-    return ulb_median(samples, n);
-}
-
 void *ulb_random_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_gemm *g)
 {
     struct ulb_activations a;
@@ -112,44 +93,106 @@ void *ulb_random_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb
     return memory;
 }
 
-static enum ulb_status try_kernel(struct ulb_session *session, const struct ulb_kernel *kernel,
-                                  const struct ulb_gemm *like, const double *rates,
-                                  struct ulb_kernel_choice *best, struct ulb_error *err)
+/* One kernel among its rivals. */
+struct contender {
+    struct trial trial;
+    struct ulb_row_split split;
+    struct ulb_tile_range *ranges;
+    void *tokens;
+    double first; /* the time of a call once warm */
+    bool out;     /* it is run no further */
+    double times[SAMPLES], ratios[SAMPLES];
+};
+
+static enum ulb_status open_contender(struct contender *c, struct ulb_session *session,
+                                      const struct ulb_kernel *kernel, const struct ulb_gemm *like,
+                                      const double *rates, struct ulb_error *err)
 {
-    struct ulb_tile_range *ranges = aligned_alloc(64, session->machine.pus.n * sizeof *ranges);
-    struct trial trial = {.session = session,
-                          .job = {.kernel = kernel, .gemm = *like},
-                          .bytes = ulb_layout_bytes(kernel->layout, like->m, like->k)};
-    void *tokens = ulb_random_tokens(kernel->activation, like->n, like->k, &trial.job.gemm);
-    if (!ranges || !tokens) {
-        free(ranges);
-        free(tokens);
+    c->ranges = aligned_alloc(64, session->machine.pus.n * sizeof *c->ranges);
+    c->trial = (struct trial){.session = session,
+                              .job = {.kernel = kernel, .gemm = *like, .split = &c->split},
+                              .bytes = ulb_layout_bytes(kernel->layout, like->m, like->k),
+                              .retry = {.team = session->machine.team,
+                                        .tries = TRIES,
+                                        .retry_budget_s = RETRY_BUDGET,
+                                        .interference_free = true}};
+    c->tokens = ulb_random_tokens(kernel->activation, like->n, like->k, &c->trial.job.gemm);
+    if (!c->ranges || !c->tokens)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens of %zu columns", like->n,
                         like->k);
-    }
-    struct ulb_row_split split =
-        ulb_split_of(session->settings.splits[0], like->m, kernel->mr, session->machine.pus.n, rates, ranges);
-    trial.job.split = &split;
-    double seconds = time_trial(&trial);
-    if (!best->kernel || seconds < best->seconds)
-        *best = (struct ulb_kernel_choice){kernel, seconds, trial.job.gemm.prefetch};
-    free(ranges);
-    free(tokens);
+    c->split = ulb_split_of(session->settings.splits[0], like->m, kernel->mr, session->machine.pus.n, rates,
+                            c->ranges);
     return ULB_OK;
 }
 
-/* Rows of the format that the filters let pass, that read the layout if one is given, and can run; bits that
- * others lack are added to missing. */
+/* The time of a call once warm. */
+static double warm_up(struct contender *c)
+{
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < WARM_UPS; i++)
+        least = fmin(least, run_trial(&c->trial));
+    return least;
+}
+
+/* Chooses where the prefetches go, where the kernel has the choice. */
+static void tune(struct contender *c)
+{
+    const size_t tokens = c->trial.job.gemm.n;
+    const struct ulb_kernel *kernel = c->trial.job.kernel;
+    if (ulb_prefetch_chosen(kernel, tokens))
+        ulb_prefetch_choose(&c->trial.job.gemm.prefetch, ulb_prefetch_candidates(kernel, tokens),
+                            c->first > LONG_CALL ? SAMPLES_LONG : SAMPLES, sample_trial, &c->trial);
+}
+
+/* All in turn, every round in the other order, so that spells of the machine treat all alike. */
+static void run_rounds(struct contender *contenders, size_t n, size_t rounds)
+{
+    for (size_t round = 0; round < rounds; round++) {
+        double least = HUGE_VAL;
+        for (size_t turn = 0; turn < n; turn++) {
+            struct contender *c = &contenders[round % 2 ? n - 1 - turn : turn];
+            c->times[round] = c->out ? c->first : sample_trial(&c->trial);
+            least = c->out ? least : fmin(least, c->times[round]);
+        }
+        for (size_t i = 0; i < n; i++)
+            contenders[i].ratios[round] = contenders[i].times[round] / least;
+    }
+}
+
+/* Long calls that take a multiple of the least cannot win: they are run no further. */
+static size_t drop_hopeless(struct contender *contenders, size_t n)
+{
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, contenders[i].first);
+    for (size_t i = 0; i < n; i++)
+        contenders[i].out = contenders[i].first > LONG_CALL && contenders[i].first > HOPELESS * least;
+    return least > LONG_CALL ? SAMPLES_LONG : SAMPLES;
+}
+
+static struct ulb_kernel_choice judge(struct contender *c, size_t rounds)
+{
+    struct ulb_kernel_choice choice = {.kernel = c->trial.job.kernel,
+                                       .seconds = ulb_median(c->times, rounds),
+                                       .ratio = ulb_median(c->ratios, rounds),
+                                       .prefetch = c->trial.job.gemm.prefetch};
+    for (size_t i = 0; i < rounds; i++)
+        c->ratios[i] = fabs(c->ratios[i] - choice.ratio);
+    choice.spread = ulb_median(c->ratios, rounds) / choice.ratio;
+    return choice;
+}
+
+/* Kernels of the format that the filters let pass and that can run; bits that others lack are added to
+ * missing. */
 static size_t list_kernels(const struct ulb_selection *selection, const char *format,
-                           const struct ulb_layout *layout, const struct ulb_kernel **kernels,
-                           ulb_isa_set *missing)
+                           const struct ulb_kernel **kernels, ulb_isa_set *missing)
 {
     bool filtered = ulb_kernel_filtered(selection, format);
     size_t n = 0;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
         bool wanted = filtered ? ulb_selection_wants(selection, kernel) : !is_reference(kernel);
-        if (!is_of(kernel, format) || !wanted || (layout && kernel->layout != layout))
+        if (!is_of(kernel, format) || !wanted)
             continue;
         if (ulb_selection_can_run(selection, kernel->needs))
             kernels[n++] = kernel;
@@ -174,33 +217,144 @@ enum ulb_status ulb_kernel_check(const struct ulb_selection *selection, const ch
     const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
     if (!kernels)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
-    size_t n = list_kernels(selection, format, NULL, kernels, &missing);
+    size_t n = list_kernels(selection, format, kernels, &missing);
     free(kernels);
     return n > 0 ? ULB_OK : no_kernel(format, missing, err);
 }
 
-enum ulb_status ulb_kernel_choose(struct ulb_session *session, const char *format,
-                                  const struct ulb_layout *layout, size_t m, size_t k, size_t n,
-                                  const double *rates, struct ulb_kernel_choice *choice,
-                                  struct ulb_error *err)
+enum ulb_status ulb_kernel_try(struct ulb_session *session, const struct ulb_trial_shape *shape,
+                               const double *rates, struct ulb_kernel_choice **choices, size_t *n,
+                               struct ulb_error *err)
 {
     ulb_isa_set missing = 0;
     enum ulb_status status = ULB_OK;
-    *choice = (struct ulb_kernel_choice){0};
     const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
-    float *y = aligned_alloc(64, ulb_round_up(n * m * sizeof *y, 64));
-    struct ulb_gemm like = {.m = m, .k = k, .n = n, .y = y, .y_stride = m};
-    size_t n_kernels = kernels ? list_kernels(&session->selection, format, layout, kernels, &missing) : 0;
-    bool settled = layout && n_kernels == 1 && !ulb_prefetch_chosen(kernels[0], n);
-    if (!kernels || !y)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", n, m);
-    else if (n_kernels == 0)
-        status = no_kernel(format, missing, err);
-    else if (settled)
-        choice->kernel = kernels[0];
-    for (size_t i = 0; i < n_kernels && status == ULB_OK && !settled; i++)
-        status = try_kernel(session, kernels[i], &like, rates, choice, err);
+    *n = kernels ? list_kernels(&session->selection, shape->format, kernels, &missing) : 0;
+    float *y = aligned_alloc(64, ulb_round_up(shape->n * shape->m * sizeof *y, 64));
+    const struct ulb_gemm like = {.m = shape->m, .k = shape->k, .n = shape->n, .y = y, .y_stride = shape->m};
+    struct contender *contenders = calloc(*n + 1, sizeof *contenders);
+    *choices = calloc(*n + 1, sizeof **choices);
+    if (!kernels || !y || !contenders || !*choices)
+        status =
+            ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", shape->n, shape->m);
+    else if (*n == 0)
+        status = no_kernel(shape->format, missing, err);
+    for (size_t i = 0; i < *n && status == ULB_OK; i++) {
+        status = open_contender(&contenders[i], session, kernels[i], &like, rates, err);
+        if (status == ULB_OK)
+            contenders[i].first = warm_up(&contenders[i]);
+        if (status == ULB_OK && shape->tune)
+            tune(&contenders[i]);
+    }
+    size_t rounds = drop_hopeless(contenders, status == ULB_OK ? *n : 0);
+    if (status == ULB_OK)
+        run_rounds(contenders, *n, rounds);
+    for (size_t i = 0; i < *n && contenders; i++) {
+        if (status == ULB_OK)
+            (*choices)[i] = judge(&contenders[i], rounds);
+        free(contenders[i].ranges);
+        free(contenders[i].tokens);
+    }
+    free(contenders);
     free(kernels);
     free(y);
     return status;
+}
+
+enum ulb_status ulb_kernel_tune(struct ulb_session *session, const struct ulb_trial_shape *shape,
+                                const double *rates, struct ulb_kernel_choice *choice, struct ulb_error *err)
+{
+    struct contender c = {0};
+    float *y = aligned_alloc(64, ulb_round_up(shape->n * shape->m * sizeof *y, 64));
+    const struct ulb_gemm like = {.m = shape->m, .k = shape->k, .n = shape->n, .y = y, .y_stride = shape->m};
+    enum ulb_status status =
+        y ? open_contender(&c, session, choice->kernel, &like, rates, err)
+          : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu x %zu results", shape->n, shape->m);
+    if (status == ULB_OK) {
+        c.first = warm_up(&c);
+        tune(&c);
+        choice->prefetch = c.trial.job.gemm.prefetch;
+    }
+    free(c.ranges);
+    free(c.tokens);
+    free(y);
+    return status;
+}
+
+/* ---- which of them ---- */
+
+static double least_ratio(const struct ulb_kernel_choice *choices, size_t n)
+{
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, choices[i].ratio);
+    return least;
+}
+
+enum ulb_status ulb_kernel_choose(struct ulb_session *session, const struct ulb_trial_shape *shape,
+                                  const double *rates, struct ulb_kernel_choice *choice,
+                                  struct ulb_error *err)
+{
+    struct ulb_kernel_choice *choices;
+    size_t n;
+    enum ulb_status status = ulb_kernel_try(session, shape, rates, &choices, &n, err);
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
+        if (i == 0 || choices[i].ratio < choice->ratio)
+            *choice = choices[i];
+    }
+    free(choices);
+    return status;
+}
+
+const char *ulb_choice_reason_name(enum ulb_choice_reason reason)
+{
+    static const char *const names[ULB_CHOICE_REASONS] = {"one-token", "many-tokens", "order"};
+    return names[reason];
+}
+
+bool ulb_kernel_ties(const struct ulb_kernel_choice *choices, size_t n, size_t i, double tie, bool noise)
+{
+    /* Three times the spread holds nearly all medians of as many rounds. */
+    double margin = noise ? fmax(tie, 3 * choices[i].spread) : tie;
+    return choices[i].ratio <= least_ratio(choices, n) * (1 + margin);
+}
+
+/* Bits that one instruction of the kernel's set works on. */
+static unsigned width_of(const struct ulb_kernel *kernel)
+{
+    if (strncmp(kernel->isa, "amx", 3) == 0)
+        return 8192;
+    if (kernel->needs & ULB_ISA_AVX512F)
+        return strstr(kernel->isa, "256") ? 256 : 512;
+    return kernel->needs & ULB_ISA_AVX2 ? 256 : 128;
+}
+
+static size_t place_of(const struct ulb_kernel *kernel)
+{
+    size_t i = 0;
+    while (ulb_kernels[i] != kernel)
+        i++;
+    return i;
+}
+
+/* Whether a comes before b in the fixed order. */
+static bool comes_before(const struct ulb_kernel *a, const struct ulb_kernel *b)
+{
+    enum { SIDE = 4096 };
+    size_t bytes_a = ulb_layout_bytes(a->layout, SIDE, SIDE),
+           bytes_b = ulb_layout_bytes(b->layout, SIDE, SIDE);
+    if (width_of(a) != width_of(b))
+        return width_of(a) > width_of(b);
+    return bytes_a != bytes_b ? bytes_a < bytes_b : place_of(a) < place_of(b);
+}
+
+size_t ulb_kernel_first(const struct ulb_kernel_choice *choices, size_t n, double tie, bool noise)
+{
+    size_t first = n;
+    for (size_t i = 0; i < n; i++) {
+        if (ulb_kernel_ties(choices, n, i, tie, noise) &&
+            (first == n || comes_before(choices[i].kernel, choices[first].kernel)))
+            first = i;
+    }
+    return first;
 }

@@ -10,8 +10,18 @@ struct ulb_session; /* harness/session/session.h */
 struct ulb_kernel_choice {
     const struct ulb_kernel *kernel;
     double seconds;               /* of one product as tried, weights cold */
+    double ratio, spread;         /* to the fastest kernel of the same round: median, its relative MAD */
     struct ulb_prefetch prefetch; /* as was faster */
 };
+
+/* What decided between layouts that hold the same weights. */
+enum ulb_choice_reason {
+    ULB_CHOICE_ONE_TOKEN,   /* no other is as fast with one token */
+    ULB_CHOICE_MANY_TOKENS, /* others are as fast with one token, none with many */
+    ULB_CHOICE_ORDER,       /* nor with many: the wider instruction set, then fewer bytes */
+    ULB_CHOICE_REASONS
+};
+const char *ulb_choice_reason_name(enum ulb_choice_reason reason);
 
 /* Random tokens of k columns, given to g; the memory returned is to be freed. NULL when it is short. */
 void *ulb_random_tokens(enum ulb_activation kind, size_t n, size_t k, struct ulb_gemm *g);
@@ -27,15 +37,35 @@ bool ulb_kernel_filtered(const struct ulb_selection *selection, const char *form
 enum ulb_status ulb_kernel_check(const struct ulb_selection *selection, const char *format,
                                  struct ulb_error *err);
 
-/* The fastest kernel of a format for M x K and n tokens with the session's team and split: every kernel that
- * the filters let pass (all but the scalar reference where they let none of this format pass) runs on pieces
- * of the session's ring in turn, with its prefetches where they serve it better; with a layout only those
- * that read it, and a kernel without rivals and without the choice of prefetches is not timed.
- * ULB_ENVIRONMENT when no kernel of the format runs here.
- */
-enum ulb_status ulb_kernel_choose(struct ulb_session *session, const char *format,
-                                  const struct ulb_layout *layout, size_t m, size_t k, size_t n,
+/* What a kernel is tried on. */
+struct ulb_trial_shape {
+    const char *format;
+    size_t m, k, n;
+    bool tune; /* each with its prefetches where they serve it better; else all with their own */
+};
+
+/* The kernels of a format in *choices (freed by the caller), with the session's team and split: every kernel
+ * that the filters let pass (all but the scalar reference where they let none of this format pass). All run
+ * on pieces of the session's ring in turn, round after round. ULB_ENVIRONMENT when no kernel of the format
+ * runs here. */
+enum ulb_status ulb_kernel_try(struct ulb_session *session, const struct ulb_trial_shape *shape,
+                               const double *rates, struct ulb_kernel_choice **choices, size_t *n,
+                               struct ulb_error *err);
+
+/* Chooses where the prefetches of one kernel go. */
+enum ulb_status ulb_kernel_tune(struct ulb_session *session, const struct ulb_trial_shape *shape,
+                                const double *rates, struct ulb_kernel_choice *choice, struct ulb_error *err);
+
+/* The fastest of these. */
+enum ulb_status ulb_kernel_choose(struct ulb_session *session, const struct ulb_trial_shape *shape,
                                   const double *rates, struct ulb_kernel_choice *choice,
                                   struct ulb_error *err);
+
+/* The first in the fixed order (wider instruction set, fewer bytes, place in the table) of those choices
+ * whose ratio is at most `tie` above the least, or within what they spread where noise says so. n > 0. */
+size_t ulb_kernel_first(const struct ulb_kernel_choice *choices, size_t n, double tie, bool noise);
+
+/* Whether a choice is as fast as the least ratio of all, in that sense. */
+bool ulb_kernel_ties(const struct ulb_kernel_choice *choices, size_t n, size_t i, double tie, bool noise);
 
 #endif

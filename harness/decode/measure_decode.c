@@ -29,8 +29,9 @@ static const char BASELINE[] = "bf16", OTHER_BASELINE[] = "fp16";
 struct format_run {
     char format[16];
     struct ulb_kernel_choice choices[ULB_LINEARS];
-    struct ulb_kernel_choice many[ULB_LINEARS]; /* for the prompt */
-    double *rates;                              /* of each thread, for the weighted split */
+    struct ulb_kernel_choice many[ULB_LINEARS]; /* for the prompt, and why their layouts */
+    enum ulb_choice_reason reasons[ULB_LINEARS];
+    double *rates; /* of each thread, for the weighted split */
 };
 
 struct measurement {
@@ -107,21 +108,48 @@ static size_t rows_tried(const char *format, size_t rows, size_t k)
     return rows < most ? rows : most;
 }
 
-/* Rows for every matrix of the model in one format; what is not quantised has the first format's. */
+/* Tokens of one step of the prompt; 1 without one. */
+static size_t prompt_step(const struct measurement *m)
+{
+    size_t most = m->settings->ubatch ? m->settings->ubatch : ULB_UBATCH, prompt = m->settings->prompt;
+    return prompt == 0 ? 1 : prompt < most ? prompt : most;
+}
+
+/* One kind of matrix; with a prompt a layout that serves it too. */
+static enum ulb_status choose_kernel(struct measurement *m, struct format_run *run, enum ulb_linear linear,
+                                     struct ulb_error *err)
+{
+    const char *format = (int)linear < ULB_QUANTISED_LINEARS ? run->format : BASELINE;
+    struct ulb_trial_shape shape = {.format = format,
+                                    .m = ulb_linear_rows(&m->shape, linear),
+                                    .k = ulb_linear_columns(&m->shape, linear),
+                                    .n = 1,
+                                    .tune = true};
+    shape.m = rows_tried(format, shape.m, shape.k);
+    if (m->settings->prompt == 0 || linear == ULB_HEAD)
+        return ulb_kernel_choose(m->session, &shape, m->rates, &run->choices[linear], err);
+    struct ulb_prefill_choice choice;
+    enum ulb_status status = ulb_prefill_choose(m->session, &shape, prompt_step(m), m->rates, &choice, err);
+    if (status == ULB_OK) {
+        run->choices[linear] = choice.one;
+        run->many[linear] = choice.many;
+        run->reasons[linear] = choice.reason;
+    }
+    return status;
+}
+
+/* Kernels for every matrix of the model in one format; what is not quantised has the first format's. */
 static enum ulb_status choose_kernels(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
     for (int i = 0; i < ULB_LINEARS; i++) {
-        enum ulb_linear linear = (enum ulb_linear)i;
-        size_t rows = ulb_linear_rows(&m->shape, linear), k = ulb_linear_columns(&m->shape, linear);
-        if (ulb_linear_count(&m->shape, linear) == 0)
+        if (ulb_linear_count(&m->shape, (enum ulb_linear)i) == 0)
             continue;
         if (i >= ULB_QUANTISED_LINEARS && run > m->formats) {
             run->choices[i] = m->formats[0].choices[i];
+            run->many[i] = m->formats[0].many[i];
             continue;
         }
-        const char *format = i < ULB_QUANTISED_LINEARS ? run->format : BASELINE;
-        enum ulb_status status = ulb_kernel_choose(m->session, format, NULL, rows_tried(format, rows, k), k,
-                                                   1, m->rates, &run->choices[i], err);
+        enum ulb_status status = choose_kernel(m, run, (enum ulb_linear)i, err);
         if (status != ULB_OK)
             return status;
     }
@@ -249,9 +277,6 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
         status = choose_kernels(m, &m->formats[i], err);
         if (status == ULB_OK)
             status = weigh_format(m, &m->formats[i], err);
-        if (status == ULB_OK && m->settings->prompt > 0)
-            status = ulb_prefill_choose(session, &m->shape, m->formats[i].choices, m->formats[i].rates,
-                                        m->formats[i].many, err);
         if (status == ULB_OK)
             status = ulb_check_interrupted(err);
     }
@@ -260,13 +285,6 @@ static enum ulb_status choose_all(struct measurement *m, struct ulb_error *err)
 }
 
 /* ---- one format ---- */
-
-/* Tokens of one step of the prompt; 1 without one. */
-static size_t prompt_step(const struct measurement *m)
-{
-    size_t most = m->settings->ubatch ? m->settings->ubatch : ULB_UBATCH, prompt = m->settings->prompt;
-    return prompt == 0 ? 1 : prompt < most ? prompt : most;
-}
 
 /* Of the last token that is decoded. */
 static size_t last_position(const struct measurement *m)
@@ -366,6 +384,7 @@ static enum ulb_status measure_figures(struct measurement *m, const struct forma
                                                  .all = &m->shape,
                                                  .shape = shape,
                                                  .choices = run->choices,
+                                                 .reasons = run->reasons,
                                                  .store = &m->store,
                                                  .context = m->context,
                                                  .prompt = m->settings->prompt,

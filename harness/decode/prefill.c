@@ -13,23 +13,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS_TRIED = 64, WEIGHTS_TRIED = 1 << 22, PEAK_SAMPLES = 3, YARDSTICK_SAMPLES = 5 };
+enum {
+    WEIGHTS_TRIED = 1 << 21,
+    TILES_TRIED = 768 /* rows: whole tiles of 32, 48, 64 and 96 */,
+    PEAK_SAMPLES = 3,
+    YARDSTICK_SAMPLES = 5
+};
 
-enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
-                                   const struct ulb_kernel_choice choices[ULB_LINEARS], const double *rates,
-                                   struct ulb_kernel_choice many[ULB_LINEARS], struct ulb_error *err)
+/* Kernels that differ by less are equal: the fixed order decides. */
+static const double TIE = 0.03;
+
+/* Keeps those choices whose layout some choice of others reads that is as fast as any; how many they are. */
+static size_t keep_layouts(struct ulb_kernel_choice *choices, size_t n,
+                           const struct ulb_kernel_choice *others, size_t n_others)
 {
-    enum ulb_status status = ULB_OK;
-    for (int i = 0; i < ULB_HEAD && status == ULB_OK; i++) {
-        size_t m = ulb_linear_rows(shape, (enum ulb_linear)i),
-               k = ulb_linear_columns(shape, (enum ulb_linear)i);
-        size_t most = WEIGHTS_TRIED / k;
-        if (ulb_linear_count(shape, (enum ulb_linear)i) == 0)
-            continue;
-        const struct ulb_layout *layout = choices[i].kernel->layout;
-        status = ulb_kernel_choose(session, layout->format->name, layout, m < most ? m : most, k,
-                                   TOKENS_TRIED, rates, &many[i], err);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool found = false;
+        for (size_t o = 0; o < n_others; o++)
+            found = found || (others[o].kernel->layout == choices[i].kernel->layout &&
+                              ulb_kernel_ties(others, n_others, o, TIE, true));
+        if (found)
+            choices[kept++] = choices[i];
     }
+    return kept;
+}
+
+/* Layouts of those choices that are as fast as any. */
+static size_t count_layouts(const struct ulb_kernel_choice *choices, size_t n, bool noise)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool counts = ulb_kernel_ties(choices, n, i, TIE, noise);
+        for (size_t before = 0; before < i; before++)
+            counts = counts && !(choices[before].kernel->layout == choices[i].kernel->layout &&
+                                 ulb_kernel_ties(choices, n, before, TIE, noise));
+        count += counts;
+    }
+    return count;
+}
+
+enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_trial_shape *one,
+                                   size_t tokens, const double *rates, struct ulb_prefill_choice *choice,
+                                   struct ulb_error *err)
+{
+    struct ulb_kernel_choice *ones = NULL, *many = NULL;
+    struct ulb_trial_shape shape = *one;
+    size_t n_ones, n_many, tiles = WEIGHTS_TRIED / one->k / TILES_TRIED;
+    size_t most = TILES_TRIED * (tiles > 0 ? tiles : 1);
+    shape.m = one->m < most ? one->m : most;
+    shape.n = tokens;
+    shape.tune = false;
+    enum ulb_status status = ulb_kernel_try(session, one, rates, &ones, &n_ones, err);
+    if (status == ULB_OK)
+        status = ulb_kernel_try(session, &shape, rates, &many, &n_many, err);
+    if (status == ULB_OK) {
+        n_many = keep_layouts(many, n_many, ones, n_ones);
+        choice->many = many[ulb_kernel_first(many, n_many, TIE, false)];
+        choice->reason = count_layouts(ones, n_ones, true) == 1    ? ULB_CHOICE_ONE_TOKEN
+                         : count_layouts(many, n_many, false) == 1 ? ULB_CHOICE_MANY_TOKENS
+                                                                   : ULB_CHOICE_ORDER;
+        n_ones = keep_layouts(ones, n_ones, &choice->many, 1);
+        choice->one = ones[ulb_kernel_first(ones, n_ones, TIE, true)];
+        status = ulb_kernel_tune(session, &shape, rates, &choice->many, err);
+    }
+    free(ones);
+    free(many);
     return status;
 }
 
@@ -83,17 +132,30 @@ static void name_kernels(const struct ulb_decoder_weights *weights, struct ulb_p
         const struct ulb_kernel *kernel = weights->many[names[i].linear];
         ulb_kernel_name(kernel, names[i].kernel);
         snprintf(names[i].prefetch, sizeof prefill->prefetch_qkv, "%s",
-                 ulb_prefetch_name(kernel, TOKENS_TRIED, weights->gemm_prefetch[names[i].linear]));
+                 ulb_prefetch_name(kernel, prefill->ubatch, weights->gemm_prefetch[names[i].linear]));
     }
 }
 
-/* Of the step just done, the head's product: the mean over the threads. */
-static double head_seconds(const struct ulb_decoder *decoder, size_t threads)
+/* Adds the parts of the step just done, the mean over the threads. */
+static void add_parts(const struct ulb_decoder *decoder, size_t threads, double parts[ULB_DECODE_PARTS])
 {
-    double sum = 0;
-    for (size_t t = 0; t < threads; t++)
-        sum += ulb_decoder_seconds(decoder, t)[ULB_HEAD];
-    return sum / (double)threads;
+    for (size_t t = 0; t < threads; t++) {
+        for (size_t part = 0; part < ULB_DECODE_PARTS; part++)
+            parts[part] += ulb_decoder_seconds(decoder, t)[part] / (double)threads;
+    }
+}
+
+/* Of all layers, from those that were run. */
+static struct ulb_prefill_split split_of(const double parts[ULB_DECODE_PARTS], double layers_ratio)
+{
+    double ms = 1e3 * layers_ratio, gemm = 0;
+    for (size_t linear = 0; linear < ULB_HEAD; linear++)
+        gemm += parts[linear];
+    return (struct ulb_prefill_split){.gemm = ms * gemm + 1e3 * parts[ULB_HEAD],
+                                      .attention = ms * parts[ULB_PART_ATTENTION],
+                                      .quantise = ms * parts[ULB_PART_QUANTISE],
+                                      .norms = ms * parts[ULB_PART_OTHER],
+                                      .wait = ms * parts[ULB_PART_WAIT]};
 }
 
 /* Samples of what memory gives, before the steps and after them. */
@@ -103,14 +165,26 @@ static void sample_yardstick(struct ulb_session *session, double samples[YARDSTI
         samples[i] = ulb_read_yardstick(session);
 }
 
+/* The largest part; of products the nearer limit. */
 static void name_bound(struct ulb_prefill *prefill)
 {
-    if (isnan(prefill->peak_share))
+    const struct ulb_prefill_split *split = &prefill->split_ms;
+    const struct {
+        const char *name;
+        double ms;
+    } parts[] = {{prefill->peak_share < prefill->memory_share ? "memory" : "compute", split->gemm},
+                 {"attention", split->attention},
+                 {"quantise", split->quantise},
+                 {"norms", split->norms},
+                 {"wait", split->wait}};
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
+        most = parts[i].ms > parts[most].ms ? i : most;
+    if (most == 0 && isnan(prefill->peak_share))
         snprintf(prefill->reason, sizeof prefill->reason,
                  "no compute limit: none of the loops that measure it runs on this CPU");
     else
-        snprintf(prefill->bound, sizeof prefill->bound, "%s",
-                 prefill->peak_share < prefill->memory_share ? "memory" : "compute");
+        snprintf(prefill->bound, sizeof prefill->bound, "%s", parts[most].name);
 }
 
 enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_decoder *decoder,
@@ -128,16 +202,16 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
         tokens[i] = (uint32_t)ulb_rng_below(&rng, shape->vocab);
     enum ulb_status status = measure_peak(session, widest->activation, &peak, err);
     sample_yardstick(session, yardstick);
-    double begin = ulb_now(), head = 0;
+    double begin = ulb_now(), parts[ULB_DECODE_PARTS] = {0};
     size_t steps = 0;
     for (size_t at = 0; at < n && status == ULB_OK; at += step, steps++) {
         ulb_decoder_forward(decoder, tokens + at, n - at < step ? n - at : step, at);
-        head += head_seconds(decoder, session->machine.pus.n);
+        add_parts(decoder, session->machine.pus.n, parts);
         status = ulb_check_interrupted(err);
     }
     double seconds = ulb_now() - begin;
     sample_yardstick(session, yardstick + YARDSTICK_SAMPLES);
-    double whole = ulb_decode_extrapolate(seconds, head, (double)shape->layers, (double)layers);
+    double whole = ulb_decode_extrapolate(seconds, parts[ULB_HEAD], (double)shape->layers, (double)layers);
     free(tokens);
     prefill->ubatch = step;
     prefill->first_token_ms = 1e3 * whole;
@@ -146,6 +220,7 @@ enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_deco
     prefill->peak_share = prefill->gops / peak;
     prefill->memory_share =
         step_bytes(shape, weights) * (double)steps / seconds / ulb_median(yardstick, 2 * YARDSTICK_SAMPLES);
+    prefill->split_ms = split_of(parts, (double)layers / (double)shape->layers);
     name_bound(prefill);
     name_kernels(weights, prefill);
     return status;

@@ -6,11 +6,18 @@
 #include "harness/decode/decoder.h"
 #include "results/record/record.h"
 
-/* For each matrix of the blocks the fastest kernel for many tokens among those that read the layout of
- * choices, since the weights are there once; needs the session's ring. */
-enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_decoder_shape *shape,
-                                   const struct ulb_kernel_choice choices[ULB_LINEARS], const double *rates,
-                                   struct ulb_kernel_choice many[ULB_LINEARS], struct ulb_error *err);
+/* A layout, and its kernels for one token and for many. */
+struct ulb_prefill_choice {
+    struct ulb_kernel_choice one, many;
+    enum ulb_choice_reason reason;
+};
+
+/* Of the layouts that are as fast as any with one token, within noise, the one whose best kernel for so many
+ * tokens is fastest. Ties within 3 % go by the fixed order of ulb_kernel_first(). Needs the session's ring.
+ */
+enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_trial_shape *one,
+                                   size_t tokens, const double *rates, struct ulb_prefill_choice *choice,
+                                   struct ulb_error *err);
 
 /* Runs a prompt of n tokens at positions 0, 1, ... once, in steps of at most so many, and fills in
  * the run's figures of it; bytes are those of blocks and head that one step reads. Times are extrapolated to

@@ -133,6 +133,21 @@ static void name_kernels(const struct ulb_decoder_weights *weights, struct ulb_d
     }
 }
 
+/* Why the layouts are these. */
+static void name_reasons(const struct ulb_decode_figures *f, struct ulb_prefill *prefill)
+{
+    const struct {
+        enum ulb_linear linear;
+        char *reason;
+    } names[] = {{ULB_QKV, prefill->choice_qkv},
+                 {ULB_O, prefill->choice_o},
+                 {ULB_GATE_UP, prefill->choice_gate_up},
+                 {ULB_DOWN, prefill->choice_down}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        snprintf(names[i].reason, sizeof prefill->choice_qkv, "%s",
+                 ulb_choice_reason_name(f->reasons[names[i].linear]));
+}
+
 static void name_run(const struct ulb_session *session, const struct ulb_decode_figures *f,
                      struct ulb_decode_run *run)
 {
@@ -146,6 +161,8 @@ static void name_run(const struct ulb_session *session, const struct ulb_decode_
     snprintf(run->set, sizeof run->set, "%s", session->settings.set ? session->settings.set : "all");
     snprintf(run->split, sizeof run->split, "%s", ulb_split_name(f->split));
     name_kernels(&f->store->weights, run);
+    if (f->prompt > 0)
+        name_reasons(f, &run->prefill);
 }
 
 /* Nothing is made up: layers that were not run took no energy that was read. */
@@ -279,6 +296,7 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
         run.prefill = (struct ulb_prefill){.first_token_ms = NAN,
                                            .tokens_per_s = NAN,
                                            .gops = NAN,
+                                           .split_ms = {NAN, NAN, NAN, NAN, NAN},
                                            .peak_share = NAN,
                                            .memory_share = NAN,
                                            .reason = "no --prompt was given"};

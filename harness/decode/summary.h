@@ -34,6 +34,7 @@ struct ulb_decode_figures {
     enum ulb_split split;
     const struct ulb_decoder_shape *all, *shape; /* with all layers; with those that were run */
     const struct ulb_kernel_choice *choices;
+    const enum ulb_choice_reason *reasons; /* of the layouts, with a prompt */
     const struct ulb_weight_store *store;
     size_t context, prompt;
     enum ulb_kv_type kv_type;

@@ -33,6 +33,7 @@ const struct ulb_figure ulb_figures[] = {
     {"groups", "", "what scales for groups of columns cost"},
     {"errors", "", "what scales for groups of columns keep: error and bits"},
     {"split", "", "where the time of a token goes"},
+    {"prefill", "", "where the time of a prompt goes"},
     {"energy", "", "energy of a token by model and format"},
     {"trend", "", "one cell of the history, with its levels and where they change"},
 };
@@ -57,6 +58,7 @@ static ulb_draw_fn *const drawers[][KINDS] = {
     {ulb_draw_groups, NULL, NULL},
     {ulb_draw_errors, NULL, NULL},
     {ulb_draw_split, NULL, NULL},
+    {ulb_draw_prefill, NULL, NULL},
     {ulb_draw_energy, NULL, NULL},
     {NULL, NULL, ulb_draw_trend},
 };

@@ -114,29 +114,55 @@ enum ulb_status ulb_draw_energy(const struct ulb_record *record, struct ulb_canv
 
 /* --- where the time of a token goes --- */
 
-static const struct part {
+struct part {
     const char *key, *title, *colour;
-} parts[] = {
-    {"gemv", "GEMV", "#0072B2"},
-    {"attention", "attention", "#E69F00"},
-    {"other", "norms and the rest", "#009E73"},
-    {"quantise", "quantisation of activations", "#CC79A7"},
-    {"fork_join", "fork/join", "#D55E00"},
 };
-enum { PARTS = sizeof parts / sizeof *parts };
+enum { PARTS = 5 };
 
-/* Box of part p of run number x, from the parts below it; false when the run has no split. */
-static bool part_box(const json_t *run, size_t p, double *low, double *high)
+/* Bars of parts that add up. */
+struct stack {
+    const char *title, *label;
+    bool prompt; /* the run's prefill has them */
+    struct part parts[PARTS];
+};
+
+static const struct stack token_stack = {"Where the time of a token goes",
+                                         "time of one token, ms",
+                                         false,
+                                         {{"gemv", "GEMV", "#0072B2"},
+                                          {"attention", "attention", "#E69F00"},
+                                          {"other", "norms and the rest", "#009E73"},
+                                          {"quantise", "quantisation of activations", "#CC79A7"},
+                                          {"fork_join", "fork/join", "#D55E00"}}};
+static const struct stack prompt_stack = {"Where the time of a prompt goes",
+                                          "time to the first token, ms",
+                                          true,
+                                          {{"gemm", "GEMM", "#0072B2"},
+                                           {"attention", "attention", "#E69F00"},
+                                           {"norms", "norms and the rest", "#009E73"},
+                                           {"quantise", "quantisation of activations", "#CC79A7"},
+                                           {"wait", "waiting", "#D55E00"}}};
+
+/* NULL when the run has none. */
+static const json_t *split_of(const struct stack *stack, const json_t *run)
 {
-    const json_t *split = json_object_get(run, "split_ms");
-    *low = 0;
-    for (size_t i = 0; i < p; i++)
-        *low += fmax(ulb_row_number(split, parts[i].key), 0);
-    *high = *low + fmax(ulb_row_number(split, parts[p].key), 0);
-    return json_is_object(split);
+    const json_t *holder = stack->prompt ? json_object_get(run, "prefill") : run;
+    const json_t *split = json_object_get(holder, "split_ms");
+    return json_is_number(json_object_get(split, stack->parts[0].key)) ? split : NULL;
 }
 
-static size_t put_boxes(const struct ulb_canvas *canvas, const json_t *runs)
+/* Box of part p of run number x, from the parts below it; false when the run has no split. */
+static bool part_box(const struct stack *stack, const json_t *run, size_t p, double *low, double *high)
+{
+    const json_t *split = split_of(stack, run);
+    *low = 0;
+    for (size_t i = 0; i < p; i++)
+        *low += fmax(ulb_row_number(split, stack->parts[i].key), 0);
+    *high = *low + fmax(ulb_row_number(split, stack->parts[p].key), 0);
+    return split != NULL;
+}
+
+static size_t put_boxes(const struct ulb_canvas *canvas, const struct stack *stack, const json_t *runs)
 {
     FILE *script = canvas->script;
     size_t drawn = 0;
@@ -145,7 +171,7 @@ static size_t put_boxes(const struct ulb_canvas *canvas, const json_t *runs)
         fprintf(script, "$part%zu << END\n", p);
         drawn = 0;
         for (size_t i = 0; i < json_array_size(runs); i++) {
-            if (!part_box(json_array_get(runs, i), p, &low, &high))
+            if (!part_box(stack, json_array_get(runs, i), p, &low, &high))
                 continue;
             fprintf(script, "%g %g %zu\n", low, high, drawn);
             drawn++;
@@ -155,28 +181,28 @@ static size_t put_boxes(const struct ulb_canvas *canvas, const json_t *runs)
     return drawn;
 }
 
-static void put_split_hover(const struct ulb_canvas *canvas, const json_t *runs)
+static void put_split_hover(const struct ulb_canvas *canvas, const struct stack *stack, const json_t *runs)
 {
     size_t row = 0;
     ulb_hover_begin(canvas);
     for (size_t i = 0; i < json_array_size(runs); i++) {
         const json_t *run = json_array_get(runs, i);
         double low, high, total;
-        if (!part_box(run, PARTS - 1, &low, &total))
+        if (!part_box(stack, run, PARTS - 1, &low, &total))
             continue;
         for (size_t p = 0; p < PARTS; p++) {
-            part_box(run, p, &low, &high);
+            part_box(stack, run, p, &low, &high);
             if (high > low)
                 ulb_hover(canvas, (low + high) / 2, (double)row, "%s, %s\n%s: %.3f ms, %.1f %%",
-                          ulb_row_text(run, "model"), ulb_row_text(run, "format"), parts[p].title, high - low,
-                          100 * (high - low) / total);
+                          ulb_row_text(run, "model"), ulb_row_text(run, "format"), stack->parts[p].title,
+                          high - low, 100 * (high - low) / total);
         }
         row++;
     }
     ulb_hover_end(canvas);
 }
 
-static void put_split_axes(const struct ulb_canvas *canvas, const json_t *runs)
+static void put_split_axes(const struct ulb_canvas *canvas, const struct stack *stack, const json_t *runs)
 {
     FILE *script = canvas->script;
     size_t row = 0;
@@ -184,7 +210,7 @@ static void put_split_axes(const struct ulb_canvas *canvas, const json_t *runs)
     for (size_t i = 0; i < json_array_size(runs); i++) {
         const json_t *run = json_array_get(runs, i);
         char group[ULB_BAR_GROUP];
-        if (!json_is_object(json_object_get(run, "split_ms")))
+        if (!split_of(stack, run))
             continue;
         put_group(runs, run, group);
         fprintf(script, "%s\"", row ? ", " : "");
@@ -193,29 +219,41 @@ static void put_split_axes(const struct ulb_canvas *canvas, const json_t *runs)
         ulb_put_text(script, ulb_row_text(run, "format"));
         fprintf(script, "\" %zu", row++);
     }
-    fprintf(script, ")\nset yrange [%zu.6:-0.6]\nset xrange [0:*]\nset xlabel \"time of one token, ms\"\n",
-            row - 1);
+    fprintf(script, ")\nset yrange [%zu.6:-0.6]\nset xrange [0:*]\nset xlabel \"%s\"\n", row - 1,
+            stack->label);
 }
 
-enum ulb_status ulb_draw_split(const struct ulb_record *record, struct ulb_canvas *canvas,
-                               struct ulb_error *err)
+static enum ulb_status draw_stack(const struct ulb_record *record, const struct stack *stack,
+                                  struct ulb_canvas *canvas, struct ulb_error *err)
 {
     FILE *script = canvas->script;
     const json_t *runs = ulb_decode_runs(record);
-    size_t n = put_boxes(canvas, runs);
+    size_t n = put_boxes(canvas, stack, runs);
     if (n == 0)
-        return no_runs(err, " with their split");
+        return no_runs(err, stack->prompt ? " with a prompt" : " with their split");
     canvas->height = 190 + 30 * (unsigned)n;
-    ulb_put_title(canvas, record, "Where the time of a token goes", "all");
+    ulb_put_title(canvas, record, stack->title, "all");
     ulb_put_frame(canvas, PARTS, 30, 1);
-    put_split_axes(canvas, runs);
-    put_split_hover(canvas, runs);
+    put_split_axes(canvas, stack, runs);
+    put_split_hover(canvas, stack, runs);
     fprintf(script, "set style fill solid 1.0 noborder\nset grid noytics\nplot ");
     for (size_t p = 0; p < PARTS; p++)
         fprintf(script,
                 "%s$part%zu using ($1+$2)/2.:3:1:2:($3-0.36):($3+0.36) with boxxyerror linecolor rgb '%s' "
                 "title \"%s\"",
-                p ? ", " : "", p, parts[p].colour, parts[p].title);
+                p ? ", " : "", p, stack->parts[p].colour, stack->parts[p].title);
     ulb_hover_plot(canvas);
     return ULB_OK;
+}
+
+enum ulb_status ulb_draw_split(const struct ulb_record *record, struct ulb_canvas *canvas,
+                               struct ulb_error *err)
+{
+    return draw_stack(record, &token_stack, canvas, err);
+}
+
+enum ulb_status ulb_draw_prefill(const struct ulb_record *record, struct ulb_canvas *canvas,
+                                 struct ulb_error *err)
+{
+    return draw_stack(record, &prompt_stack, canvas, err);
 }

@@ -132,15 +132,26 @@ struct ulb_decode_split {
     double gemv, attention, other, quantise, fork_join;
 };
 
+/* Milliseconds of a prompt by what they went into, mean over the threads; norms: all between products that is
+ * not the others'; wait: for other threads. The five add up to the prompt. NAN in older records. */
+struct ulb_prefill_split {
+    double gemm, attention, quantise, norms, wait;
+};
+
 /* A prompt run in steps of many tokens. */
 struct ulb_prefill {
     double first_token_ms, tokens_per_s, gops;
-    size_t ubatch;                   /* most tokens of one step; 0 without a prompt, and in older records */
-    double peak_share, memory_share; /* of the compute limit, of the yardstick; the larger names the bound */
-    char bound[16];                  /* "memory", "compute" */
-    char reason[ULB_REASON_BYTES];   /* of all that is absent */
+    size_t ubatch; /* most tokens of one step; 0 without a prompt, and in older records */
+    struct ulb_prefill_split split_ms;
+    double peak_share, memory_share; /* of the compute limit, of the yardstick */
+    char bound[16]; /* the largest part: "attention", "quantise", "norms", "wait"; of gemm the nearer limit:
+                       "memory", "compute" */
+    char reason[ULB_REASON_BYTES];                                              /* of all that is absent */
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64];     /* "" without a prompt */
     char prefetch_qkv[8], prefetch_o[8], prefetch_gate_up[8], prefetch_down[8]; /* as of a cell */
+    /* What decided between layouts as fast with one token: "one-token" (nothing: no other is), "many-tokens",
+     * "order"; "" without a prompt, and in older records. */
+    char choice_qkv[16], choice_o[16], choice_gate_up[16], choice_down[16];
 };
 
 /* One model decoded with the matrices of its blocks in one format, beside what 16 bits and the bandwidth

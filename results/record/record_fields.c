@@ -47,20 +47,21 @@ static const char *list_words(const char *const *words, char out[64])
     return out;
 }
 
-/* The object that a field stands in, and what it is called there. With make it is made where it is absent,
- * and NULL is want of memory. */
+/* The object that a field stands in, by the dots of its key, and what it is called there. With make it is
+ * made where it is absent, and NULL is want of memory. */
 static json_t *object_of(json_t *object, const struct ulb_field *field, bool make, const char **leaf)
 {
-    const char *dot = strchr(field->key, '.');
-    *leaf = dot ? dot + 1 : field->key;
-    if (!dot)
-        return object;
-    char name[32];
-    snprintf(name, sizeof name, "%.*s", (int)(dot - field->key), field->key);
-    json_t *inner = json_object_get(object, name);
-    if (!inner && make && json_object_set_new(object, name, inner = json_object()) != 0)
-        return NULL;
-    return inner;
+    const char *key = field->key;
+    for (const char *dot = strchr(key, '.'); dot; key = dot + 1, dot = strchr(key, '.')) {
+        char name[32];
+        snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
+        json_t *inner = json_object_get(object, name);
+        if (!inner && make && json_object_set_new(object, name, inner = json_object()) != 0)
+            return NULL;
+        object = inner;
+    }
+    *leaf = key;
+    return object;
 }
 
 json_t *ulb_field_of(const json_t *object, const struct ulb_field *field)

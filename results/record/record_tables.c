@@ -72,6 +72,8 @@ static const char *const prefetches[] = {"L1",      "L1+1024", "L1+2048", "L2+10
 static const char *const activations[] = {"a8", "f32", "bf16", NULL};
 static const char *const bounds[] = {"memory", "compute", "overhead", NULL};
 
+static const char *const prefill_bounds[] = {"memory", "compute", "attention", "quantise",
+                                             "norms",  "wait",    NULL};
 static const char *const kv_types[] = {"bf16", "q8_0", "q4_0", "fp32", NULL};
 
 static const struct ulb_field beta_fields[] = {
@@ -238,6 +240,18 @@ const struct ulb_section ulb_section_counts = {
         .because = "/proc/self does not tell", .whole = true                                                 \
     }
 
+#define PREFILL_PART(part)                                                                                   \
+    {                                                                                                        \
+        .key = "prefill.split_ms." #part, .kind = ULB_FIELD_NUMBER,                                          \
+        AT(struct ulb_decode_run, prefill.split_ms.part),                                                    \
+        .reason = offsetof(struct ulb_decode_run, prefill.reason), .optional = true                          \
+    }
+#define CHOICE(of)                                                                                           \
+    {                                                                                                        \
+        .key = "prefill.choice_" #of, .kind = ULB_FIELD_TEXT,                                                \
+        AT(struct ulb_decode_run, prefill.choice_##of), .optional = true                                     \
+    }
+
 static const struct ulb_field decode_fields[] = {
     TEXT(struct ulb_decode_run, model),
     TEXT(struct ulb_decode_run, format),
@@ -313,12 +327,17 @@ static const struct ulb_field decode_fields[] = {
      AT(struct ulb_decode_run, prefill.ubatch),
      .optional = true},
     MAYBE_IN("prefill", "gops", struct ulb_decode_run, prefill.gops, prefill.reason),
+    PREFILL_PART(gemm),
+    PREFILL_PART(attention),
+    PREFILL_PART(quantise),
+    PREFILL_PART(norms),
+    PREFILL_PART(wait),
     MAYBE_IN("prefill", "peak_share", struct ulb_decode_run, prefill.peak_share, prefill.reason),
     MAYBE_IN("prefill", "memory_share", struct ulb_decode_run, prefill.memory_share, prefill.reason),
     {.key = "prefill.bound",
      .kind = ULB_FIELD_WORD,
      AT(struct ulb_decode_run, prefill.bound),
-     .words = bounds,
+     .words = prefill_bounds,
      .reason = offsetof(struct ulb_decode_run, prefill.reason)},
     {.key = "prefill.kernel_qkv", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, prefill.kernel_qkv)},
     {.key = "prefill.kernel_o", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, prefill.kernel_o)},
@@ -330,6 +349,10 @@ static const struct ulb_field decode_fields[] = {
     PREFETCH("prefill.prefetch_o", struct ulb_decode_run, prefill.prefetch_o, none_or_one_place),
     PREFETCH("prefill.prefetch_gate_up", struct ulb_decode_run, prefill.prefetch_gate_up, none_or_one_place),
     PREFETCH("prefill.prefetch_down", struct ulb_decode_run, prefill.prefetch_down, none_or_one_place),
+    CHOICE(qkv),
+    CHOICE(o),
+    CHOICE(gate_up),
+    CHOICE(down),
     {.key = "kernels.qkv", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_qkv)},
     {.key = "kernels.o", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_o)},
     {.key = "kernels.gate_up", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, kernel_gate_up)},

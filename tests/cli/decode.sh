@@ -33,7 +33,12 @@ for r in runs:
     assert r["kv_bytes"] == (5 + 2 + 6) * 11 * 768 * 2 * 2 and r["kv_gbps"] > 0 and r["kv_share"] > 0, r
     prefill = r["prefill"]
     assert r["prompt"] == 4 and abs(prefill["first_token_ms"] * prefill["tokens_per_s"] / 4000 - 1) < 1e-6, r
-    assert prefill["bound"] == ("compute" if prefill["peak_share"] >= prefill["memory_share"] else "memory"), r
+    parts = prefill["split_ms"]
+    assert abs(sum(parts.values()) / prefill["first_token_ms"] - 1) < 0.01, prefill
+    largest = max(parts, key=parts.get)
+    limit = "compute" if prefill["peak_share"] >= prefill["memory_share"] else "memory"
+    assert prefill["bound"] == (limit if largest == "gemm" else largest), r
+    assert {prefill[f"choice_{part}"] for part in ("qkv", "o", "gate_up", "down")} <= {"one-token", "many-tokens", "order"}, r
     assert r["joule_per_token"] is None and r["joule_per_token_reason"], r
     assert r["published"] == [], r
 rows = json.load(open("rows.json"))["kernels"]

@@ -385,6 +385,33 @@ static void time_adds_up(void **state)
     close_bench(&bench);
 }
 
+/* Of kernels as fast the same is chosen in whatever order and by whatever noise they come; one that is slower
+ * than the tie is not. */
+static void ties_go_by_order(void **state)
+{
+    (void)state;
+    enum { RIVALS = 4 };
+    struct ulb_kernel_choice rivals[RIVALS] = {0}, turned[RIVALS];
+    for (size_t i = 0; i < RIVALS; i++) {
+        rivals[i].kernel = ulb_kernels[i * (ulb_kernel_count - 1) / (RIVALS - 1)];
+        rivals[i].ratio = 1 + 0.007 * (double)i;
+    }
+    const struct ulb_kernel *first = rivals[ulb_kernel_first(rivals, RIVALS, 0.03, false)].kernel;
+    for (size_t by = 1; by < RIVALS; by++) {
+        for (size_t i = 0; i < RIVALS; i++) {
+            turned[i] = rivals[(i + by) % RIVALS];
+            turned[i].ratio = 1 + 0.007 * (double)((3 * i + by) % RIVALS);
+        }
+        assert_ptr_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03, false)].kernel, first);
+    }
+    for (size_t i = 0; i < RIVALS; i++)
+        turned[i].ratio = turned[i].kernel == first ? 1.05 : 1;
+    assert_ptr_not_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03, true)].kernel, first);
+    for (size_t i = 0; i < RIVALS; i++)
+        turned[i].spread = 0.02;
+    assert_ptr_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03, true)].kernel, first);
+}
+
 /* Random ones of many magnitudes, half a step off the middle, or tiny. */
 enum token { RANDOM, OFF_THE_MIDDLE, TINY, TOKEN_KINDS };
 
@@ -432,15 +459,11 @@ static void activations_are_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_agree),
-        cmocka_unit_test(formats_agree),
-        cmocka_unit_test(cache_types_agree),
-        cmocka_unit_test(windows_hide),
-        cmocka_unit_test(differences_show),
-        cmocka_unit_test(circumstances_do_not_matter),
-        cmocka_unit_test(pieces_add_up),
-        cmocka_unit_test(time_adds_up),
-        cmocka_unit_test(activations_are_the_same),
+        cmocka_unit_test(forms_agree),       cmocka_unit_test(formats_agree),
+        cmocka_unit_test(cache_types_agree), cmocka_unit_test(windows_hide),
+        cmocka_unit_test(differences_show),  cmocka_unit_test(circumstances_do_not_matter),
+        cmocka_unit_test(pieces_add_up),     cmocka_unit_test(time_adds_up),
+        cmocka_unit_test(ties_go_by_order),  cmocka_unit_test(activations_are_the_same),
     };
     return cmocka_run_group_tests(tests, open_session, close_session);
 }

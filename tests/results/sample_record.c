@@ -387,6 +387,7 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
                     .tokens_per_s = none * 570,
                     .ubatch = 512,
                     .gops = none * 1300,
+                    .split_ms = {none * 720, none * 80, none * 30, none * 50, none * 20},
                     .peak_share = none * 0.93,
                     .memory_share = none * 0.05,
                     .bound = "compute"},
@@ -408,6 +409,8 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
     put(run.kernel_head, sizeof run.kernel_head, kernels[0].name, kind);
     snprintf(run.prefetch_qkv, sizeof run.prefetch_qkv, "%s", kind == SAMPLE_ABSENT ? "" : "L1");
     snprintf(run.prefill.prefetch_qkv, sizeof run.prefill.prefetch_qkv, "%s", run.prefetch_qkv);
+    if (kind != SAMPLE_ABSENT)
+        snprintf(run.prefill.choice_qkv, sizeof run.prefill.choice_qkv, "many-tokens");
     put(run.prefill.kernel_qkv, sizeof run.prefill.kernel_qkv, kernel->name, kind);
     if (kind == SAMPLE_ABSENT) {
         run.prefill.bound[0] = '\0';

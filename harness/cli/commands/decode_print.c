@@ -100,19 +100,37 @@ static void print_missing(const struct ulb_decode_run *run, FILE *out)
     ulb_print_wrapped(out, head, parts);
 }
 
+static const char *choice_of(const char *reason)
+{
+    if (strcmp(reason, "one-token") == 0)
+        return ", whose layout is fastest with one token";
+    if (strcmp(reason, "many-tokens") == 0)
+        return ", fastest with many tokens of the layouts that tie with one";
+    return strcmp(reason, "order") == 0 ? ", the widest of kernels that tie with one token and with many"
+                                        : "";
+}
+
 static void print_prefill(const struct ulb_decode_run *run, FILE *out)
 {
     const struct ulb_prefill *p = &run->prefill;
     if (run->prompt == 0)
         return;
+    const struct ulb_prefill_split *split = &p->split_ms;
     char head[48];
+    double share = 100 / p->first_token_ms;
     snprintf(head, sizeof head, " %-8s ", run->format);
+    if (!isnan(split->gemm))
+        ulb_print_wrapped_as(out, head,
+                             "of the prompt's time gemm %.0f %%, attention %.0f %%, quantise %.0f %%, norms "
+                             "%.0f %%, wait %.0f %%",
+                             split->gemm * share, split->attention * share, split->quantise * share,
+                             split->norms * share, split->wait * share);
     ulb_print_wrapped_as(
         out, head,
         "prompt of %zu: first token after %.0f ms, %.1f tokens/s, %.0f GOP/s; %s-bound: %.0f %% of "
-        "the compute limit, %.0f %% of the yardstick; gate_up by %s",
+        "the compute limit, %.0f %% of the yardstick; gate_up by %s%s",
         run->prompt, p->first_token_ms, p->tokens_per_s, p->gops, p->bound, 100 * p->peak_share,
-        100 * p->memory_share, p->kernel_gate_up);
+        100 * p->memory_share, p->kernel_gate_up, choice_of(p->choice_gate_up));
 }
 
 static void print_attention(const struct ulb_decode_run *run, FILE *out)
