@@ -66,6 +66,15 @@ _Static_assert(FIGURES == sizeof drawers / sizeof *drawers, "one drawing functio
 
 const char *const ulb_figure_formats[] = {"svg", "png", "pdf", "txt", NULL};
 
+bool ulb_figure_is_crowded(const struct ulb_record *record, const char *figure)
+{
+    static const char *const with_a_mark_a_cell[] = {"roofline", "bars", "kernels", "prediction", "groups"};
+    bool marks = false;
+    for (size_t i = 0; i < sizeof with_a_mark_a_cell / sizeof *with_a_mark_a_cell; i++)
+        marks |= strcmp(figure, with_a_mark_a_cell[i]) == 0;
+    return marks && json_array_size(json_object_get(record->root, "cells")) > ULB_FIGURE_CELLS;
+}
+
 static enum ulb_status find_drawer(const struct ulb_record *record, const char *figure, ulb_draw_fn **draw,
                                    struct ulb_error *err)
 {
@@ -75,7 +84,12 @@ static enum ulb_status find_drawer(const struct ulb_record *record, const char *
         ulb_draw_fn *own = drawers[i][kind];
         if (strcmp(ulb_figures[i].name, figure) == 0 && own) {
             *draw = own;
-            return ULB_OK;
+            return !ulb_figure_is_crowded(record, figure)
+                       ? ULB_OK
+                       : ulb_fail(err, ULB_BAD_INPUT,
+                                  "the record has more than the %d cells that the figure '%s' can show; draw "
+                                  "a record of fewer kernels or models",
+                                  ULB_FIGURE_CELLS, figure);
         }
         size_t used = strlen(known);
         if (own)

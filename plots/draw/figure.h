@@ -17,6 +17,11 @@ struct ulb_figure {
 };
 
 extern const struct ulb_figure ulb_figures[];
+
+/* Whether the figure has a mark for each cell and the record more cells than anyone can tell apart. */
+enum { ULB_FIGURE_CELLS = 4000 };
+bool ulb_figure_is_crowded(const struct ulb_record *record, const char *figure);
+
 extern const size_t ulb_figure_count;
 
 /* The names of formats, NULL-terminated: "svg", "png", "pdf", "txt". */

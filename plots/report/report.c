@@ -155,6 +155,18 @@ static enum ulb_status any_has(const struct ulb_report_record *records, size_t n
     return status;
 }
 
+/* A line in the place of a figure that would have more marks than anyone can tell apart. */
+static void note_crowded(FILE *out, const struct ulb_report_record *records, size_t n,
+                         const struct ulb_figure *figure)
+{
+    bool crowded = false;
+    for (size_t i = 0; i < n; i++)
+        crowded |= ulb_figure_is_crowded(records[i].record, figure->name);
+    if (crowded)
+        fprintf(out, "<p class=hint><b>%s</b> is left out: more than %d cells.</p>\n", figure->name,
+                ULB_FIGURE_CELLS);
+}
+
 static enum ulb_status put_figure(FILE *out, const struct ulb_report_record *records, size_t n,
                                   const struct ulb_figure *figure, struct ulb_error *err)
 {
@@ -195,8 +207,10 @@ static void put_figures(FILE *out, const struct ulb_report_record *records, size
         }
         if (status == ULB_OK)
             status = put_figure(out, records, n, &ulb_figures[f], &why);
-        else if (status == ULB_BAD_INPUT)
+        else if (status == ULB_BAD_INPUT) {
+            note_crowded(out, records, n, &ulb_figures[f]);
             status = ULB_OK;
+        }
     }
     fprintf(out, "%s", folded ? "</details>\n" : "");
     if (status != ULB_OK) {
