@@ -90,8 +90,7 @@ static void put_figure(const struct table *table, const struct ulb_record *recor
     canvas->width = 130 + 8 * (unsigned)longest +
                     ulb_shape_column_width(canvas, table->n_columns) * (unsigned)table->n_columns;
     canvas->height = canvas->text ? 234 + 18 * (unsigned)n_rows : 230 + 24 * (unsigned)n_rows;
-    snprintf(what, sizeof what,
-             "GEMV bandwidth as a fraction of the yardstick, %s weights, %u thread%s; *: best of its format",
+    snprintf(what, sizeof what, "%s weights, %u thread%s: share of the yardstick; *: best of its format",
              table->cells[0]->mode, table->cells[0]->threads, ULB_S(table->cells[0]->threads));
     ulb_put_title(canvas, record, what, table->cells[0]->set);
     ulb_put_frame(canvas, 0, 1, ulb_shape_tic_lines(canvas, table->n_columns));
