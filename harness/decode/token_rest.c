@@ -11,7 +11,7 @@
 
 /* Small, so that its weights are soon made. */
 static const char MODEL[] = "mobilellm-1.5b";
-enum { LAYERS = 8, LAYERS_MOST = 54, TOKENS = 12, CONTEXT = 4096, FORMATS = 2, LIST_BYTES = 64, TRIES = 3 };
+enum { LAYERS = 8, LAYERS_MOST = 54, TOKENS = 12, CONTEXT = 4096, FORMATS = 2, LIST_BYTES = 64, TRIES = 2 };
 
 /* Two that every row of the model fits; else the first and the last. */
 static void list_formats(const struct ulb_kernel *const *kernels, size_t n, char list[LIST_BYTES])
