@@ -276,6 +276,10 @@ static void put(enum ulb_kv_type type, char *codes, size_t line, size_t element,
     const size_t lines = lines_of_row(type);
     const unsigned shift = (unsigned)(2 * (line % lines) + element / HALF) * bits;
     char *at = codes + line / lines * CACHE_LINE + element % HALF * sizeof code;
+    if (bits >= 8) { /* whole bytes of a little-endian word */
+        memcpy(at + shift / 8, &code, bits / 8);
+        return;
+    }
     uint32_t word, mask = ((1u << bits) - 1) << shift;
     memcpy(&word, at, sizeof word);
     word = (word & ~mask) | code << shift;
