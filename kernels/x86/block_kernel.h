@@ -72,19 +72,10 @@ _Static_assert(GROUP <= ULB_UNPACKED_CODES / ROWS, "a group must fit into the co
 _Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked kernel has minima of 4 bits unpacked");
 #endif
 
-static inline __attribute__((always_inline)) void all(struct ulb_unpacked *unpacked, size_t t,
-                                                      unsigned tokens)
-{
-    ulb_pass_unpacked(&cfg, unpacked, t, tokens);
-}
-
-ULB_GEMM_PASSES(pass, struct ulb_unpacked, TOKENS, all)
-
+ULB_UNPACKED_PASSES(cfg)
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    const struct ulb_gemm_nest nest = ULB_UNPACKED_NEST(&cfg, pass, TOKENS);
-    struct ulb_unpacked unpacked;
-    ulb_gemm_blocked(&nest, g, &unpacked);
+    ulb_run_unpacked(&cfg, passes, g);
 }
 
 #else

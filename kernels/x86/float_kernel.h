@@ -70,8 +70,7 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
                                                  .tokens = (tokens_),                                        \
                                                  .load = (load_),                                            \
                                                  .add = ulb_add_product};                                    \
-        static const struct ulb_float_gemm gemm = {&cfg, NULL, &(layout), 1, ulb_stream_runs};               \
-        ulb_run_float_gemm(&gemm, g, g->x_stride);                                                           \
+        ulb_run_float_tokens(&cfg, NULL, &(layout), g);                                                      \
     }                                                                                                        \
     static inline void sum(const struct ulb_tiles *tiles, size_t count, const void *x,                       \
                            float(*y)[ULB_TILE_ROWS_MAX])                                                     \

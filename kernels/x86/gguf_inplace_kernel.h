@@ -43,19 +43,11 @@ static inline void unpack(const struct ulb_in_place_tile *tile, size_t b, size_t
     UNPACK(&format, tile, b, i, unpacked);
 }
 
-static inline __attribute__((always_inline)) void all(struct ulb_unpacked *unpacked, size_t t,
-                                                      unsigned tokens)
-{
-    ulb_pass_unpacked(&cfg, unpacked, t, tokens);
-}
-
-ULB_GEMM_PASSES(pass, struct ulb_unpacked, TOKENS, all)
-
+ULB_UNPACKED_PASSES(cfg)
 /* Not inlined: the code of one token stays what it is without. */
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    static const struct ulb_in_place_gemm gemm = {&cfg, unpack, BLOCK_BYTES};
-    ulb_run_in_place_tokens(&gemm, pass, TOKENS, g);
+    ulb_run_in_place_tokens(&cfg, unpack, passes, BLOCK_BYTES, g);
 }
 
 static void run(const struct ulb_gemm *g)

@@ -83,11 +83,10 @@ static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *ti
         .columns = 2, .vectors = PASS_VECTORS, .tokens = TOKENS, .load = load, .add = ulb_add_product        \
     }
 static const struct ulb_float_cfg tokens = TOKENS_CFG(STREAMS), rest = TOKENS_CFG(1);
-static const struct ulb_float_gemm gemm = {&tokens, &rest, &ulb_bf16_vnni2, 1, ulb_stream_runs};
 
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    ulb_run_float_gemm(&gemm, g, g->x_stride);
+    ulb_run_float_tokens(&tokens, &rest, &ulb_bf16_vnni2, g);
 }
 
 static void run(const struct ulb_gemm *g)
