@@ -99,7 +99,7 @@ static void test_how_it_is_called(void **state)
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));
-    assert_string_equal(line, "-d\n");
+    assert_string_equal(line, "-d /dev/stdin\n");
     assert_non_null(fgets(line, sizeof line, file));
     assert_string_equal(line, "set encoding utf8\n");
     fclose(file);
