@@ -19,14 +19,14 @@ static const struct {
     double quick, full;
     unsigned stages;
 } parts[] = {
-    {"memory", 3.5, 4,
+    {"memory", 2, 4,
      STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"beta", 4.5, 12, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
-    {"gamma", 8, 13, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"beta", 2.5, 12, STAGE(BETA) | STAGE(MEMORY) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
+    {"gamma", 4.5, 13, STAGE(GAMMA) | STAGE(LIMITS) | STAGE(FORMATS) | STAGE(ALL)},
     {"choice", 3, 3.5, STAGE(ALL)},
-    {"verify", 8.5, 38, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"warm-up", 7.5, 8, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
-    {"gemv", 17, 58, STAGE(GEMV) | STAGE(ALL)},
+    {"verify", 8, 38, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"warm-up", 7, 8, STAGE(GEMV) | STAGE(GEMM) | STAGE(ALL)},
+    {"gemv", 16, 58, STAGE(GEMV) | STAGE(ALL)},
     {"gemm", 20, 60, STAGE(GEMM)},
     {"count", 1, 1, STAGE(COUNT)},
     {"device", 15, 60, STAGE(DEVICE)},
