@@ -23,7 +23,7 @@ static struct ulb_error err;
 static int set_up(size_t sessions, double share)
 {
     for (size_t c = 0; c < CELLS; c++) {
-        cells[c] = (struct ulb_turn_cell){.m = 64 << c % SHAPES,
+        cells[c] = (struct ulb_turn_cell){.m = (size_t)64 << c % SHAPES,
                                           .k = 256,
                                           .in_base = true,
                                           .in_fresh = true,
