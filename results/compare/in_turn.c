@@ -38,6 +38,17 @@ static double wanted_of(const struct ulb_compare_settings *settings)
     return log1p(isnan(settings->threshold) ? ULB_THRESHOLD : settings->threshold);
 }
 
+double ulb_session_error(const double *effects, size_t rounds)
+{
+    enum { MOST = 1024 };
+    double apart[MOST], middle;
+    size_t n = rounds < MOST ? rounds : MOST;
+    middle = ulb_median_of(effects, n);
+    for (size_t i = 0; i < n; i++)
+        apart[i] = fabs(effects[i] - middle);
+    return MEDIAN_TO_MEAN * MAD_TO_DEVIATION * ulb_median(apart, n) / sqrt((double)n);
+}
+
 /* room: [n]. */
 static struct estimate estimate(const double *effects, size_t n, double session, double *room)
 {
@@ -225,7 +236,8 @@ static void judge(const struct ulb_turn_cell *cells, size_t n, const struct ulb_
     for (size_t i = 0; i < n; i++)
         out->count[out->cells[i].verdict]++;
     for (size_t k = 0; k < n_groups; k++)
-        out->blind += out->kernels[k].verdict == ULB_INCONCLUSIVE;
+        out->blind +=
+            out->kernels[k].verdict == ULB_INCONCLUSIVE && !(out->kernels[k].smallest_detectable <= seen);
     ulb_sort_compared(out, ULB_ORDER_VERDICT);
 }
 

@@ -20,6 +20,10 @@ struct ulb_turn_cell {
     size_t n_sessions, rounds; /* rounds: of all sessions */
 };
 
+/* The error of a session's effect, the median of its rounds (1024 at most, of more the first), by how they
+ * scatter; ln. */
+double ulb_session_error(const double *effects, size_t rounds);
+
 /* Judges cells, which lie in the order of their kernels; those of one kernel have the same sessions.
  * *comparison is to be freed whatever the status. */
 enum ulb_status ulb_compare_in_turn(const struct ulb_turn_cell *cells, size_t n,

@@ -592,10 +592,3 @@ enum ulb_status sample_record(struct ulb_record *record, enum sample_kind kind, 
         ulb_record_free(record);
     return status;
 }
-
-void sample_folder(char path[64])
-{
-    snprintf(path, 64, "/tmp/ulb-test-XXXXXX");
-    if (!mkdtemp(path))
-        abort();
-}

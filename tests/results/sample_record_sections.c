@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum ulb_status add_port_bounds(struct ulb_record *record, struct ulb_error *err)
@@ -209,4 +210,11 @@ enum ulb_status sample_add_rest(struct ulb_record *record, struct ulb_error *err
     if (status == ULB_OK)
         status = add_cells(record, err);
     return status == ULB_OK ? add_decode(record, err) : status;
+}
+
+void sample_folder(char path[64])
+{
+    snprintf(path, 64, "/tmp/ulb-test-XXXXXX");
+    if (!mkdtemp(path))
+        abort();
 }

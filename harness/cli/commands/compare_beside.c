@@ -258,16 +258,6 @@ static enum ulb_status take_round(struct beside *beside, size_t round, struct ul
     return status;
 }
 
-/* The error of a median of rounds by how they scatter. */
-static double error_of(const double *effect, size_t rounds, double median)
-{
-    static const double MAD_TO_DEVIATION = 1.4826, MEDIAN_TO_MEAN = 1.2533;
-    double apart[ROUNDS];
-    for (size_t i = 0; i < rounds; i++)
-        apart[i] = fabs(effect[i] - median);
-    return MEDIAN_TO_MEAN * MAD_TO_DEVIATION * ulb_median(apart, rounds) / sqrt((double)rounds);
-}
-
 static enum ulb_status keep_effects(struct beside *beside, size_t rounds, struct ulb_error *err)
 {
     for (size_t c = 0; c < beside->n; c++) {
@@ -281,7 +271,7 @@ static enum ulb_status keep_effects(struct beside *beside, size_t rounds, struct
         cell->is.effects = more;
         cell->is.effects[cell->is.n_sessions++] = median;
         cell->is.session_error +=
-            (error_of(cell->effect, rounds, median) - cell->is.session_error) / (before + 1);
+            (ulb_session_error(cell->effect, rounds) - cell->is.session_error) / (before + 1);
         cell->is.base_us = ulb_median_of(cell->us[BASE], rounds);
         cell->is.fresh_us = ulb_median_of(cell->us[FRESH], rounds);
         cell->is.rounds += rounds;
