@@ -186,8 +186,8 @@ static enum ulb_status choose(const struct ulb_record *record, struct chosen *ch
         !ulb_group_cells(&chosen->groups, (const struct ulb_cell *const *)chosen->cells, chosen->n))
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the report");
     if (status == ULB_OK)
-        chosen->n_shares =
-            ulb_format_shares((const struct ulb_cell *const *)chosen->cells, chosen->n, chosen->shares);
+        status = ulb_format_shares((const struct ulb_cell *const *)chosen->cells, chosen->n, chosen->shares,
+                                   &chosen->n_shares, err);
     return status == ULB_BAD_INPUT ? ULB_OK : status;
 }
 

@@ -16,6 +16,9 @@ static const double MADS = 7, FOUND_ALWAYS = 1.39;
 static const double MADS_OF_CELLS = 10;
 /* Between runs of one build, where fewer kernels than these could show it. docs/COMPARE.md */
 static const double USUAL_MAD = 0.04;
+/* ln; by so much a process is faster or slower at one kernel than the next process of the same build.
+ * docs/COMPARE.md */
+static const double LUCK = 0.15;
 enum { KERNELS_ASKED = 5 };
 /* In eight of ten cases a change that large is found. */
 static const double EIGHT_OF_TEN = 0.84, INTERVAL = 1.96;
@@ -64,37 +67,60 @@ static struct ulb_series all_rounds(const struct ulb_series *series)
     return all;
 }
 
+/* For the rounds of one series. */
+struct round_room {
+    double *moved;
+    struct weighted *rounds;
+};
+
 /* That quantile of the rounds at one state of the machine, disturbed rounds with less weight. */
 static double level(const struct ulb_series *series, struct ulb_machine_state to, double quantile,
-                    double *weight)
+                    struct round_room room, double *weight)
 {
     const struct ulb_series all = all_rounds(series);
-    double *moved = malloc((all.n + 1) * sizeof *moved), result = NAN;
-    struct weighted *rounds = malloc((all.n + 1) * sizeof *rounds);
     *weight = 0;
-    if (moved && rounds) {
-        ulb_series_move(&all, to, ULB_ROOF_SHARPNESS, moved);
-        for (size_t i = 0; i < all.n; i++) {
-            rounds[i] = (struct weighted){moved[i], i < series->n ? 1 : DISTURBED_WEIGHT};
-            *weight += rounds[i].weight;
-        }
-        result = weighted_quantile(rounds, all.n, quantile);
+    ulb_series_move(&all, to, ULB_ROOF_SHARPNESS, room.moved);
+    for (size_t i = 0; i < all.n; i++) {
+        room.rounds[i] = (struct weighted){room.moved[i], i < series->n ? 1 : DISTURBED_WEIGHT};
+        *weight += room.rounds[i].weight;
     }
-    free(moved);
-    free(rounds);
-    return result;
+    return weighted_quantile(room.rounds, all.n, quantile);
 }
 
 /* ln of cost, new over base; NAN where one of the two has no round. */
-static struct weighted cell_effect(const struct ulb_series_pair *pair, enum ulb_metric metric)
+static struct weighted cell_effect(const struct ulb_series_pair *pair, enum ulb_metric metric,
+                                   struct round_room room)
 {
+    if (!pair->base || !pair->fresh)
+        return (struct weighted){NAN, 0};
     const struct ulb_series before_all = all_rounds(pair->base), after_all = all_rounds(pair->fresh);
     struct ulb_machine_state base = ulb_series_state(&before_all), fresh = ulb_series_state(&after_all);
     struct ulb_machine_state to = {sqrt(base.gbps * fresh.gbps), sqrt(base.hz * fresh.hz)};
     double before, after, quantile = metric == ULB_METRIC_P95 ? 0.95 : 0.5;
-    double effect = -level(pair->base, to, quantile, &before);
-    effect += level(pair->fresh, to, quantile, &after);
+    double effect = -level(pair->base, to, quantile, room, &before);
+    effect += level(pair->fresh, to, quantile, room, &after);
     return (struct weighted){effect, fmin(before, after)};
+}
+
+static bool find_effects(const struct ulb_series_pair *pairs, size_t n, enum ulb_metric metric,
+                         struct weighted *effects)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ulb_series *sides[] = {pairs[i].base, pairs[i].fresh};
+        for (size_t side = 0; side < 2; side++) {
+            size_t rounds = sides[side] ? sides[side]->n + sides[side]->disturbed : 0;
+            most = rounds > most ? rounds : most;
+        }
+    }
+    struct round_room room = {malloc((most + 1) * sizeof *room.moved),
+                              malloc((most + 1) * sizeof *room.rounds)};
+    bool enough = room.moved && room.rounds;
+    for (size_t i = 0; i < n && enough; i++)
+        effects[i] = cell_effect(&pairs[i], metric, room);
+    free(room.moved);
+    free(room.rounds);
+    return enough;
 }
 
 /* ---- one kernel ---- */
@@ -185,7 +211,7 @@ static struct runs judge_runs(const struct kernel *kernels, size_t n, const stru
     for (size_t i = 0; i < known; i++)
         room[i] = fabs(room[i] - runs.common);
     runs.mad = enough ? ulb_median(room, known) : USUAL_MAD;
-    runs.threshold = exact ? wanted : fmin(fmax(wanted, MADS * runs.mad), log(FOUND_ALWAYS));
+    runs.threshold = exact ? wanted : fmin(fmax(fmax(wanted, LUCK), MADS * runs.mad), log(FOUND_ALWAYS));
     /* More than unchanged runs differ by: slower together, and not the machine's doing. */
     runs.centre = runs.common > log(FOUND_ALWAYS) ? 0 : runs.common;
     for (size_t k = 0; k < n; k++) {
@@ -194,7 +220,8 @@ static struct runs judge_runs(const struct kernel *kernels, size_t n, const stru
                 room[cells++] = fabs(effects[i].value - kernels[k].effect);
         }
     }
-    runs.cells = fmax(wanted, MADS_OF_CELLS * (cells > 0 ? ulb_median(room, cells) : 0));
+    runs.cells =
+        fmax(exact ? wanted : log(FOUND_ALWAYS), MADS_OF_CELLS * (cells > 0 ? ulb_median(room, cells) : 0));
     return runs;
 }
 
@@ -230,8 +257,9 @@ static void state_kernel(const struct kernel *kernel, const struct runs *runs, d
                                       .cells = kernel->cells,
                                       .verdict = ULB_SAME};
     snprintf(out->kernel, sizeof out->kernel, "%.*s", (int)strcspn(key, " "), key);
-    /* What all have in common may be this kernel's own. */
-    out->smallest_detectable = expm1(threshold + EIGHT_OF_TEN * deviation + fmax(0, runs->centre));
+    /* A kernel that looks slower, and does not count yet, may be slower still. */
+    out->smallest_detectable =
+        expm1(fmax(threshold + EIGHT_OF_TEN * deviation, effect + INTERVAL * deviation));
     if (isnan(effect))
         out->verdict = ULB_INCONCLUSIVE;
     else if (effect > threshold)
@@ -277,15 +305,13 @@ enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
     struct kernel *kernels = malloc((n + 1) * sizeof *kernels);
     double *apart = malloc((2 * n + 1) * sizeof *apart);
     comparison->kernels = calloc(n + 1, sizeof *comparison->kernels);
-    if (!effects || !kernels || !apart || !comparison->kernels) {
+    if (!effects || !kernels || !apart || !comparison->kernels ||
+        !find_effects(pairs, n, settings->metric, effects)) {
         free(effects);
         free(kernels);
         free(apart);
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to compare %zu cells", n);
     }
-    for (size_t i = 0; i < n; i++)
-        effects[i] = pairs[i].base && pairs[i].fresh ? cell_effect(&pairs[i], settings->metric)
-                                                     : (struct weighted){NAN, 0};
     comparison->n_kernels = find_kernels(pairs, n, effects, kernels, room, apart);
     struct runs runs = judge_runs(kernels, comparison->n_kernels, effects, wanted_of(settings),
                                   !isnan(settings->threshold), apart);

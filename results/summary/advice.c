@@ -39,9 +39,13 @@ enum ulb_status ulb_advice_of(const struct ulb_record *record, const json_t *mod
         beta = ulb_record_resolved_beta(record, chosen[0]->set);
     if (status == ULB_OK && !(beta.gbps > 0))
         status = ulb_fail(err, ULB_BAD_INPUT, "the record does not say how fast memory is; measure it anew");
+    double head_share;
+    if (status == ULB_OK)
+        status = ulb_head_share((const struct ulb_cell *const *)chosen, n_chosen, &head_share, err);
     if (status == ULB_OK) {
         const struct ulb_choice_input input = {
-            record, (const struct ulb_cell *const *)chosen, n_chosen, beta.gbps, beta.other_gbps, model};
+            record, (const struct ulb_cell *const *)chosen, n_chosen, beta.gbps, beta.other_gbps, head_share,
+            model};
         *out = document_of(&input, wants);
         if (!*out)
             status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the advice");

@@ -25,12 +25,15 @@ static size_t cells_of(const struct ulb_cell *const *cells, size_t n, const char
     return found;
 }
 
-/* Shares without a yardstick are not known; kernel NULL: rows of formats. Not 0: no memory. */
-static int add_shares(json_t *rows, const char *kernel, const struct ulb_cell *const *cells, size_t n,
-                      struct ulb_format_share *shares)
+/* Shares without a yardstick are not known; kernel NULL: rows of formats. */
+static enum ulb_status add_shares(json_t *rows, const char *kernel, const struct ulb_cell *const *cells,
+                                  size_t n, struct ulb_format_share *shares, struct ulb_error *err)
 {
-    size_t formats = ulb_format_shares(cells, n, shares);
-    int bad = formats == 0 && n > 0;
+    size_t formats;
+    int bad = 0;
+    enum ulb_status status = ulb_format_shares(cells, n, shares, &formats, err);
+    if (status != ULB_OK)
+        return status;
     for (size_t f = 0; f < formats; f++) {
         if (!isfinite(shares[f].share))
             continue;
@@ -39,22 +42,22 @@ static int add_shares(json_t *rows, const char *kernel, const struct ulb_cell *c
             bad |= json_object_set_new(row, "kernel", json_string(kernel));
         bad |= json_array_append_new(rows, row);
     }
-    return bad;
+    return bad ? no_memory(err) : ULB_OK;
 }
 
 static enum ulb_status add_kernels(json_t *rows, const struct ulb_cell *const *cells, size_t n,
                                    struct ulb_format_share *shares, struct ulb_error *err)
 {
     const struct ulb_cell **own = calloc(n, sizeof *own);
-    int bad = n > 0 && !own;
-    for (size_t i = 0; i < n && !bad; i++) {
+    enum ulb_status status = n > 0 && !own ? no_memory(err) : ULB_OK;
+    for (size_t i = 0; i < n && status == ULB_OK; i++) {
         if (cells_of(cells, i, cells[i]->kernel, own) > 0)
             continue;
         size_t found = cells_of(cells, n, cells[i]->kernel, own);
-        bad = add_shares(rows, cells[i]->kernel, (const struct ulb_cell *const *)own, found, shares);
+        status = add_shares(rows, cells[i]->kernel, (const struct ulb_cell *const *)own, found, shares, err);
     }
     free(own);
-    return bad ? no_memory(err) : ULB_OK;
+    return status;
 }
 
 /* From the cells of one token; a record without them has no rows. */
@@ -72,8 +75,8 @@ static enum ulb_status add_efficiencies(const struct ulb_record *record, json_t 
         status = ULB_OK;
     const struct ulb_cell *const *of = (const struct ulb_cell *const *)chosen;
     struct ulb_format_share *shares = calloc(ULB_FORMAT_SHARES, sizeof *shares);
-    if (status == ULB_OK && (!shares || add_shares(formats, NULL, of, n_chosen, shares) != 0))
-        status = no_memory(err);
+    if (status == ULB_OK)
+        status = shares ? add_shares(formats, NULL, of, n_chosen, shares, err) : no_memory(err);
     if (status == ULB_OK)
         status = add_kernels(kernels, of, n_chosen, shares, err);
     free(shares);

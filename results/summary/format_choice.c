@@ -73,25 +73,26 @@ static double read_us(const struct ulb_choice_input *input, double bytes)
     return 1e6 * bytes / (input->memory_gbps * ULB_GB);
 }
 
-/* Of memory's speed, what products in bf16 reach, the head's format; NAN: the record has none. */
-static double head_share(const struct ulb_choice_input *input)
+enum ulb_status ulb_head_share(const struct ulb_cell *const *cells, size_t n, double *share,
+                               struct ulb_error *err)
 {
     struct ulb_format_share shares[ULB_FORMAT_SHARES];
-    const struct ulb_cell **own = calloc(input->n + 1, sizeof *own);
-    size_t n = 0;
-    for (size_t i = 0; own && i < input->n; i++) {
-        if (strcmp(input->cells[i]->format, "bf16") == 0)
-            own[n++] = input->cells[i];
+    size_t used;
+    *share = NAN;
+    enum ulb_status status = ulb_format_shares(cells, n, shares, &used, err);
+    if (status != ULB_OK)
+        return status;
+    for (size_t i = 0; i < used; i++) {
+        if (strcmp(shares[i].format, "bf16") == 0)
+            *share = shares[i].share;
     }
-    bool any = n > 0 && ulb_format_shares((const struct ulb_cell *const *)own, n, shares) > 0;
-    free(own);
-    return any ? shares[0].share : NAN;
+    return ULB_OK;
 }
 
 static double head_us(const struct ulb_choice_input *input)
 {
-    double share = head_share(input);
-    return read_us(input, head_bytes(input->model)) / (isfinite(share) ? share : 1);
+    double share = isfinite(input->head_share) ? input->head_share : 1;
+    return read_us(input, head_bytes(input->model)) / share;
 }
 
 /* As long as its bytes take at least, and as its arithmetic takes where that was decoded. */
@@ -113,7 +114,7 @@ double ulb_choice_other_us(const struct ulb_choice_input *input)
 const char *ulb_choice_basis(const struct ulb_choice_input *input)
 {
     bool decoded = rest_of(input).runs > 0;
-    if (isfinite(head_share(input)))
+    if (isfinite(input->head_share))
         return decoded ? "products, with a bf16 head; attention and the rest as decoded"
                        : "products only, with a bf16 head; cache at memory speed";
     return decoded ? "products; 16-bit head at memory speed; attention and the rest as decoded"

@@ -14,6 +14,7 @@ struct ulb_choice_input {
     const struct ulb_cell *const *cells;
     size_t n;
     double memory_gbps, other_gbps; /* other: another speed of memory; NAN: there is none */
+    double head_share;              /* of ulb_head_share */
     const json_t *model;
 };
 
@@ -43,6 +44,11 @@ struct ulb_format_choice {
  */
 size_t ulb_format_choices(const struct ulb_choice_input *input, const struct ulb_wants *wants,
                           struct ulb_format_choice choices[ULB_FORMAT_CHOICES]);
+
+/* Of memory's speed, what products in bf16 reach, the head's format; NAN: none were measured. Fails without
+ * memory alone. */
+enum ulb_status ulb_head_share(const struct ulb_cell *const *cells, size_t n, double *share,
+                               struct ulb_error *err);
 
 /* Microseconds of a token beside the products of the blocks: the 16-bit head at the share of memory_gbps that
  * products in bf16 reach, or at memory_gbps where there are none, attention as

@@ -62,18 +62,15 @@ static double disturbed_share(const struct ulb_cell *const *cells, size_t n)
     return disturbed / samples;
 }
 
-static double median_noise(const struct ulb_cell *const *cells, size_t n)
+/* NAN when no cell tells its noise; room is for n numbers. */
+static double median_noise(const struct ulb_cell *const *cells, size_t n, double *room)
 {
-    double *noises = malloc((n + 1) * sizeof *noises), median = NAN;
     size_t known = 0;
-    for (size_t i = 0; noises && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (isfinite(cells[i]->noise))
-            noises[known++] = cells[i]->noise;
+            room[known++] = cells[i]->noise;
     }
-    if (known > 0)
-        median = ulb_median(noises, known);
-    free(noises);
-    return median;
+    return known > 0 ? ulb_median(room, known) : NAN;
 }
 
 /* What makes limits and tokens/s of two runs differ beyond the noise of a cell; NULL: nothing. */
@@ -87,9 +84,9 @@ static const char *why_too_loud(const json_t *summary, const struct ulb_record *
 }
 
 static int set_trust(json_t *summary, const struct ulb_record *record, const struct ulb_cell *const *cells,
-                     size_t n)
+                     size_t n, double noise)
 {
-    double disturbed = disturbed_share(cells, n), noise = median_noise(cells, n);
+    double disturbed = disturbed_share(cells, n);
     bool good = disturbed <= GOOD_DISTURBED && noise <= GOOD_NOISE;
     const char *loud = why_too_loud(summary, record, disturbed <= FAIR_DISTURBED && noise <= FAIR_NOISE);
     const char *trust = loud ? "poor" : good ? "good" : "fair";
@@ -200,24 +197,48 @@ static int add_models(json_t *models, struct ulb_choice_input input)
 
 /* ---- the whole ---- */
 
+static enum ulb_status no_memory(struct ulb_error *err)
+{
+    return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the summary");
+}
+
+/* Of at least one cell. */
+static enum ulb_status set_results(json_t *summary, json_t *models, const struct ulb_record *record,
+                                   const struct ulb_cell *const *cells, size_t n, struct ulb_error *err)
+{
+    struct ulb_format_share *shares = calloc(ULB_FORMAT_SHARES, sizeof *shares);
+    double *room = calloc(n, sizeof *room), head_share;
+    size_t used;
+    enum ulb_status status = shares && room ? ULB_OK : no_memory(err);
+    if (status == ULB_OK)
+        status = ulb_format_shares(cells, n, shares, &used, err);
+    if (status == ULB_OK)
+        status = ulb_head_share(cells, n, &head_share, err);
+    if (status == ULB_OK) {
+        int bad = set_trust(summary, record, cells, n, median_noise(cells, n, room));
+        bad |= set_limit(summary, shares, used);
+        bad |= add_models(models, (struct ulb_choice_input){
+                                      record, cells, n, ulb_row_number(summary, "memory_gbps"),
+                                      ulb_row_number(summary, "memory_other_gbps"), head_share, NULL});
+        status = bad ? no_memory(err) : ULB_OK;
+    }
+    free(room);
+    free(shares);
+    return status;
+}
+
 static enum ulb_status set_all(json_t *summary, const struct ulb_record *record,
                                const struct ulb_cell *const *cells, size_t n, struct ulb_error *err)
 {
-    struct ulb_format_share *shares = calloc(ULB_FORMAT_SHARES, sizeof *shares);
     json_t *models = json_array();
-    int bad = !shares || set_memory(summary, record, n > 0 ? cells[0] : NULL);
-    if (!bad && n > 0) {
-        bad |= set_trust(summary, record, cells, n);
-        bad |= set_limit(summary, shares, ulb_format_shares(cells, n, shares));
-        bad |= add_models(models,
-                          (struct ulb_choice_input){record, cells, n, ulb_row_number(summary, "memory_gbps"),
-                                                    ulb_row_number(summary, "memory_other_gbps"), NULL});
-    }
+    int bad = set_memory(summary, record, n > 0 ? cells[0] : NULL);
+    enum ulb_status status = bad ? no_memory(err) : ULB_OK;
+    if (status == ULB_OK && n > 0)
+        status = set_results(summary, models, record, cells, n, err);
     bad |= json_object_set_new(summary, "models", models) |
            json_object_set_new(summary, "wanted_tokens_per_s", json_real(ULB_SUGGESTED_TPS)) |
            json_object_set_new(summary, "largest_error", json_real(ULB_SUGGESTED_ERROR));
-    free(shares);
-    return bad ? ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the summary") : ULB_OK;
+    return bad && status == ULB_OK ? no_memory(err) : status;
 }
 
 enum ulb_status ulb_summary_of(const struct ulb_record *record, json_t **out, struct ulb_error *err)

@@ -60,13 +60,13 @@ static double median_of(const struct ulb_cell *const *cells, size_t n,
     return ulb_median(room, known);
 }
 
+/* fastest and room are for n cells. Not true: the format has no fastest cell. */
 static bool add_share(const struct ulb_cell *const *cells, size_t n, const struct ulb_cell_groups *groups,
-                      const char *format, struct ulb_format_share *share)
+                      const char *format, const struct ulb_cell **fastest, double *room,
+                      struct ulb_format_share *share)
 {
-    const struct ulb_cell **fastest = calloc(n, sizeof *fastest);
-    double *room = calloc(n, sizeof *room);
     size_t shapes = 0;
-    for (size_t i = 0; i < n && fastest && room; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (strcmp(cells[i]->format, format) == 0 && is_fastest(groups, cells[i]))
             fastest[shapes++] = cells[i];
     }
@@ -79,26 +79,34 @@ static bool add_share(const struct ulb_cell *const *cells, size_t n, const struc
                                            .shapes = shapes};
         snprintf(share->format, sizeof share->format, "%s", format);
     }
-    free(room);
-    free(fastest);
     return shapes > 0;
 }
 
-size_t ulb_format_shares(const struct ulb_cell *const *cells, size_t n,
-                         struct ulb_format_share shares[ULB_FORMAT_SHARES])
+enum ulb_status ulb_format_shares(const struct ulb_cell *const *cells, size_t n,
+                                  struct ulb_format_share shares[ULB_FORMAT_SHARES], size_t *used,
+                                  struct ulb_error *err)
 {
-    size_t used = 0;
-    struct ulb_cell_groups groups;
-    bool grouped = ulb_group_cells(&groups, cells, n);
-    for (size_t i = 0; i < n && used < ULB_FORMAT_SHARES && grouped; i++) {
+    struct ulb_cell_groups groups = {0};
+    const struct ulb_cell **fastest = calloc(n + 1, sizeof *fastest);
+    double *room = calloc(n + 1, sizeof *room);
+    enum ulb_status status = ULB_OK;
+    *used = 0;
+    if (!fastest || !room || !ulb_group_cells(&groups, cells, n)) {
+        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the formats' shares");
+        goto done;
+    }
+    for (size_t i = 0; i < n && *used < ULB_FORMAT_SHARES; i++) {
         bool known = false;
-        for (size_t f = 0; f < used; f++)
+        for (size_t f = 0; f < *used; f++)
             known |= strcmp(shares[f].format, cells[i]->format) == 0;
         if (!known)
-            used += add_share(cells, n, &groups, cells[i]->format, &shares[used]);
+            *used += add_share(cells, n, &groups, cells[i]->format, fastest, room, &shares[*used]);
     }
+done:
     ulb_cell_groups_free(&groups);
-    return used;
+    free(room);
+    free(fastest);
+    return status;
 }
 
 /* --- sentences --- */
@@ -251,11 +259,13 @@ enum ulb_status ulb_verdict_of(const struct ulb_record *record, struct ulb_verdi
     status = ulb_choose_cells(record, cells, n, &chosen, &n_chosen, err);
     if (status != ULB_OK && status != ULB_BAD_INPUT)
         goto done;
-    if (status == ULB_OK) {
-        size_t formats = ulb_format_shares((const struct ulb_cell *const *)chosen, n_chosen, shares);
-        if (formats > 0)
-            say_of_results(record, shares, formats, gammas, n_gammas, verdict);
-    }
+    size_t formats = 0;
+    if (status == ULB_OK)
+        status = ulb_format_shares((const struct ulb_cell *const *)chosen, n_chosen, shares, &formats, err);
+    if (status == ULB_ENVIRONMENT)
+        goto done;
+    if (formats > 0)
+        say_of_results(record, shares, formats, gammas, n_gammas, verdict);
     status = ULB_OK;
     say_of_decoding(record, verdict);
     say_of_model(record, verdict);

@@ -23,9 +23,11 @@ struct ulb_format_share {
 
 enum { ULB_FORMAT_SHARES = 128 }; /* twice as many as there are formats */
 
-/* Of the cells that ulb_choose_cells chose; in their order. Returns how many formats there are. */
-size_t ulb_format_shares(const struct ulb_cell *const *cells, size_t n,
-                         struct ulb_format_share shares[ULB_FORMAT_SHARES]);
+/* Of the cells that ulb_choose_cells chose; in their order. used: how many formats there are. Fails without
+ * memory alone. */
+enum ulb_status ulb_format_shares(const struct ulb_cell *const *cells, size_t n,
+                                  struct ulb_format_share shares[ULB_FORMAT_SHARES], size_t *used,
+                                  struct ulb_error *err);
 
 /* ULB_BAD_INPUT: a section cannot be read. A record without results has a verdict that says so. */
 enum ulb_status ulb_verdict_of(const struct ulb_record *record, struct ulb_verdict *verdict,

@@ -107,19 +107,23 @@ static void test_median_of_an_even_number(void **state)
     struct ulb_cell cells[4];
     const struct ulb_cell *of[4];
     struct ulb_format_share found[ULB_FORMAT_SHARES];
+    size_t used;
     for (size_t i = 0; i < 4; i++) {
         cells[i] = (struct ulb_cell){.m = 64 * (i + 1), .k = 64, .efficiency = shares[i], .gbps = gbps[i]};
         snprintf(cells[i].format, sizeof cells[i].format, "int2");
         of[i] = &cells[i];
     }
-    assert_int_equal(ulb_format_shares(of, 4, found), 1);
+    assert_int_equal(ulb_format_shares(of, 4, found, &used, &err), ULB_OK);
+    assert_int_equal(used, 1);
     assert_int_equal(found->shapes, 4);
     assert_true(fabs(found->share - 0.65) < 1e-9);
     assert_true(fabs(found->gbps - 17) < 1e-9);
-    assert_int_equal(ulb_format_shares(of, 3, found), 1);
+    assert_int_equal(ulb_format_shares(of, 3, found, &used, &err), ULB_OK);
+    assert_int_equal(used, 1);
     assert_true(fabs(found->share - 0.6) < 1e-9 && fabs(found->gbps - 14) < 1e-9);
     cells[0].efficiency = NAN;
-    assert_int_equal(ulb_format_shares(of, 3, found), 1);
+    assert_int_equal(ulb_format_shares(of, 3, found, &used, &err), ULB_OK);
+    assert_int_equal(used, 1);
     assert_true(fabs(found->share - 0.65) < 1e-9);
 }
 
