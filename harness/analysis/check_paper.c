@@ -3,6 +3,7 @@
 #include "harness/analysis/check_paper.h"
 
 #include "common/units.h"
+#include "harness/analysis/check_paper_private.h"
 #include "models/platform/platform.h"
 
 #include <math.h>
@@ -203,6 +204,54 @@ static enum ulb_status apply(const struct rule *rule, struct ulb_paper_check *ch
     return ULB_OK;
 }
 
+/* Rows of devices, of devices beside CPUs and of formats: those that follow and those that do not. */
+static enum ulb_status apply_device_rules(struct ulb_paper_check *check, struct ulb_error *err)
+{
+    struct ulb_paper_machines machines;
+    enum ulb_status status = ulb_paper_machines_load(&machines, err);
+    for (size_t i = 0; i < check->n && status == ULB_OK; i++) {
+        struct ulb_paper_row *row = &check->rows[i];
+        const struct ulb_device_rule *rule = ulb_device_rule_find(row->id);
+        if (!rule)
+            continue;
+        row->modelled = rule->value(&machines, check);
+        row->inside = row->modelled >= row->lo && row->modelled <= row->hi;
+        row->as_printed = fabs(row->modelled - row->published) <= row->half_digit;
+        row->reading = rule->reading;
+    }
+    return status;
+}
+
+static bool has_rule(const char *id)
+{
+    for (size_t i = 0; i < N_RULES; i++) {
+        if (strcmp(rules[i].id, id) == 0)
+            return true;
+    }
+    return ulb_device_rule_find(id) != NULL;
+}
+
+/* Whether a row of that kind may, or must, come from a model. */
+static bool kind_fits(const struct ulb_paper_row *row)
+{
+    bool modelled = has_rule(row->id);
+    if (row->kind == ULB_PAPER_OPEN)
+        return modelled && row->reading;
+    return row->kind == ULB_PAPER_INPUT || modelled == (row->kind == ULB_PAPER_DERIVED);
+}
+
+static void count_row(const struct ulb_paper_row *row, struct ulb_paper_check *check)
+{
+    bool must_fit = row->kind == ULB_PAPER_DERIVED || (row->kind == ULB_PAPER_INPUT && has_rule(row->id));
+    check->n_inputs += row->kind == ULB_PAPER_INPUT;
+    check->n_derived += row->kind == ULB_PAPER_DERIVED;
+    check->n_other += row->kind == ULB_PAPER_OTHER;
+    check->n_repeats += row->kind == ULB_PAPER_REPEAT;
+    check->n_open += row->kind == ULB_PAPER_OPEN;
+    check->n_outside += must_fit && !row->inside;
+    check->n_as_printed += row->kind == ULB_PAPER_DERIVED && row->as_printed;
+}
+
 static enum ulb_status keep_rows_of(const char *platform, struct ulb_paper_check *check,
                                     struct ulb_error *err)
 {
@@ -226,24 +275,20 @@ enum ulb_status ulb_paper_check(struct ulb_paper_check *check, const char *platf
     enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < N_RULES && status == ULB_OK; i++)
         status = apply(&rules[i], check, err);
+    if (status == ULB_OK)
+        status = apply_device_rules(check, err);
     if (status == ULB_OK && platform)
         status = keep_rows_of(platform, check, err);
     if (status != ULB_OK)
         return status;
-    check->n_inputs = check->n_derived = check->n_other = check->n_outside = check->n_as_printed = 0;
+    check->n_inputs = check->n_derived = check->n_other = check->n_repeats = check->n_open = 0;
+    check->n_outside = check->n_as_printed = 0;
     for (size_t i = 0; i < check->n; i++) {
         const struct ulb_paper_row *row = &check->rows[i];
-        size_t rule = 0;
-        while (rule < N_RULES && strcmp(rules[rule].id, row->id) != 0)
-            rule++;
-        if ((rule < N_RULES) == (row->kind == ULB_PAPER_OTHER))
+        if (!kind_fits(row))
             return ulb_fail(err, ULB_BAD_INPUT, "published values: row %s has the wrong kind; %s gives it",
-                            row->id, rule < N_RULES ? "a model" : "no model");
-        check->n_inputs += row->kind == ULB_PAPER_INPUT;
-        check->n_derived += row->kind == ULB_PAPER_DERIVED;
-        check->n_other += row->kind == ULB_PAPER_OTHER;
-        check->n_outside += row->kind != ULB_PAPER_OTHER && !row->inside;
-        check->n_as_printed += row->kind == ULB_PAPER_DERIVED && row->as_printed;
+                            row->id, has_rule(row->id) ? "a model" : "no model");
+        count_row(row, check);
     }
     return ULB_OK;
 }

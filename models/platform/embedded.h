@@ -13,6 +13,10 @@ struct ulb_embedded {
 extern const struct ulb_embedded ulb_embedded_platforms[];
 extern const size_t ulb_embedded_platform_count;
 
+/* The same of devices. */
+extern const struct ulb_embedded ulb_embedded_devices[];
+extern const size_t ulb_embedded_device_count;
+
 /* models/data/cores.json */
 extern const unsigned char ulb_cores_json[];
 

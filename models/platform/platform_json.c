@@ -227,7 +227,11 @@ enum ulb_status ulb_platform_parse(const char *text, size_t bytes, const char *o
     enum ulb_status status = ulb_json_load(&document, text, bytes, JSON_REJECT_DUPLICATES, origin, err);
     if (status != ULB_OK)
         return status;
-    if (json_is_object(document)) {
+    const char *kind = json_string_value(json_object_get(document, "kind"));
+    if (kind && strcmp(kind, "device") == 0) {
+        status = ulb_fail(err, ULB_BAD_INPUT,
+                          "%s describes a device, which 'ulb-bench model --platform' takes", origin);
+    } else if (json_is_object(document)) {
         struct ulb_place root = {.origin = origin, .object = document};
         status = parse_document(&root, platform, err);
     } else {

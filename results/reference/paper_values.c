@@ -38,8 +38,11 @@ static double half_digit(const char *decimal)
 
 static bool parse_kind(const char *text, enum ulb_paper_kind *kind)
 {
-    static const char *const names[] = {
-        [ULB_PAPER_INPUT] = "input", [ULB_PAPER_DERIVED] = "derived", [ULB_PAPER_OTHER] = "other"};
+    static const char *const names[] = {[ULB_PAPER_INPUT] = "input",
+                                        [ULB_PAPER_DERIVED] = "derived",
+                                        [ULB_PAPER_OTHER] = "other",
+                                        [ULB_PAPER_REPEAT] = "repeat",
+                                        [ULB_PAPER_OPEN] = "open"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(text, names[i]) == 0) {
             *kind = (enum ulb_paper_kind)i;
@@ -59,7 +62,7 @@ static const char *parse_row(char **fields, struct ulb_paper_row *row)
         !ulb_csv_copy(row->unit, sizeof row->unit, fields[UNIT]))
         return "a text field is empty or too long";
     if (!parse_kind(fields[KIND], &row->kind))
-        return "kind must be input, derived or other";
+        return "kind must be input, derived, other, repeat or open";
     if (!ulb_csv_number(fields[VALUE], &row->published) || !ulb_csv_number(fields[LO], &row->lo) ||
         !ulb_csv_number(fields[HI], &row->hi))
         return "value, lo and hi must be numbers";

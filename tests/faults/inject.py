@@ -70,6 +70,7 @@ COMMANDS = {
     "shapes-file": ["shapes", "config.json", "--json"],
     "shapes-gguf": ["shapes", "model.gguf", "--json"],
     "model": ["model", "--platform", "lnl", "--json"],
+    "model-device": ["model", "--platform", "bmg", "--json"],
     "model-file": ["model", "--platform", "platform.json", "--models", "config.json", "--json"],
     "model-record": ["model", "--platform", "lnl", "--record", "0.json", "--json"],
     "simulate": ["simulate", "--platform", "lnl", "--json"],

@@ -73,20 +73,25 @@ static void test_all_inside(void **state)
     size_t bytes;
     const char *csv = ulb_paper_values(&bytes);
     run_check(csv, bytes);
-    assert_int_equal(check.n, 85);
-    assert_int_equal(check.n_inputs, 24);
-    assert_int_equal(check.n_derived, 22);
-    assert_int_equal(check.n_other, 39);
+    assert_int_equal(check.n, 196);
+    assert_int_equal(check.n_inputs, 44);
+    assert_int_equal(check.n_derived, 41);
+    assert_int_equal(check.n_other, 76);
+    assert_int_equal(check.n_repeats, 28);
+    assert_int_equal(check.n_open, 7);
     assert_int_equal(check.n_outside, 0);
-    assert_int_equal(check.n_as_printed, 19);
+    assert_int_equal(check.n_as_printed, 34);
     for (size_t i = 0; i < check.n; i++) {
         const struct ulb_paper_row *row = &check.rows[i];
-        if (row->kind == ULB_PAPER_OTHER)
-            assert_true(isnan(row->modelled) && !row->inside);
+        bool given = row->kind == ULB_PAPER_INPUT && isnan(row->modelled); /* to the measurements alone */
+        if (row->kind == ULB_PAPER_OTHER || row->kind == ULB_PAPER_REPEAT || given)
+            assert_true(isnan(row->modelled) && !row->inside && !row->reading);
+        else if (row->kind == ULB_PAPER_OPEN)
+            assert_true(row->modelled > 0 && !row->inside && row->reading);
         else
             assert_true(row->inside && row->modelled >= row->lo && row->modelled <= row->hi);
         /* Inputs are the published figures themselves; only alpha is chosen within its digits. */
-        if (row->kind == ULB_PAPER_INPUT && strcmp(row->unit, "fraction") != 0)
+        if (row->kind == ULB_PAPER_INPUT && !given && strcmp(row->unit, "fraction") != 0)
             assert_true(fabs(row->modelled - row->published) <= 1e-12 * row->published);
     }
 }
@@ -107,6 +112,14 @@ static void test_values(void **state)
         {"lnl.int1.total", 4 * (4 / 2.4 * 4.1 + 4 / 4.71 * 3.7) / 1.073741824},
         {"int2.ebw.p", 6.4},
         {"arl.small.ideal", 640000 / (98 * 1073.741824)},
+        {"g027", 640000 / (97 * 1073.741824)},
+        {"g029", 640000 / (640000 / (97 * 1.073741824) + 2000) / 1.073741824},
+        {"g009", 4 * 456 / (98 * 1.073741824)},
+        {"g038", 4700.0 / 53},
+        {"g039", 64 * (4 * 4.1 + 4 * 3.7) / 1000},
+        {"g054", 8.029995008 / 4},
+        {"g057", 456 / (97 * 1.073741824)},
+        {"g071", (13107200 / (98 * 1073.741824) + 1) / (1638400 / (98 * 1073.741824) + 1)},
     };
     size_t bytes;
     const char *csv = ulb_paper_values(&bytes);
@@ -140,6 +153,10 @@ static void test_planted_wrong_values(void **state)
     expect_only_outside("int2.ebw.p");
     check_edited("98,97.5,98.5", "99,98.5,99.5"); /* an input that the platform file does not carry */
     expect_only_outside("arl.bw");
+    check_edited("456,455.5,456.5", "448,447.5,448.5");
+    expect_only_outside("g019");
+    check_edited("4.6,4.55,4.65", "4.7,4.65,4.75");
+    expect_only_outside("g056");
 
     /* Bounds that no alpha gives together: the published alpha is used, and both are outside. */
     check_edited("Falcon3-1B,4.3,4.25,4.35", "Falcon3-1B,4.5,4.45,4.55");
@@ -166,6 +183,9 @@ static void test_malformed_tables(void **state)
     expect_refused("arlh.cores.p,", "arlh.cores.x,", "arlh.cores.p is missing");
     expect_refused("arl.beta.p,IV-B,arl,derived", "arl.beta.p,IV-B,arl,other", "wrong kind");
     expect_refused("arl.tdp,IV-A,arl,other", "arl.tdp,IV-A,arl,derived", "wrong kind");
+    expect_refused("g057,IV-E,bmg,open", "g057,IV-E,bmg,other", "wrong kind");
+    expect_refused("g056,IV-E,bmg,derived", "g056,IV-E,bmg,open", "wrong kind");
+    expect_refused("g058,IV-E,bmg,other", "g058,IV-E,bmg,open", "wrong kind");
     struct ulb_error err = {""};
     assert_int_equal(ulb_paper_parse("# nothing\n", 10, "values.csv", &check, &err), ULB_BAD_INPUT);
 }

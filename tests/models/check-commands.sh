@@ -41,7 +41,7 @@ for what in kernels formats models shapes platforms cores counters figures; do
     table list $what
     query "list(d) == ['$what'] and len(d['$what']) > 0" list $what
 done
-query "[p['name'] for p in d['platforms']] == ['arl', 'arlh', 'lnl']" list platforms
+query "[p['name'] for p in d['platforms']] == ['arl', 'arlh', 'lnl', 'lnl-gpu', 'bmg', 'a100']" list platforms
 query "{'golden-cove', 'sapphire-rapids', 'raptor-cove', 'redwood-cove', 'lion-cove', 'gracemont', 'crestmont', 'skymont',
     'ice-lake', 'tiger-lake', 'zen3', 'zen4', 'zen5-client', 'zen5', 'neoverse-v2',
     'cortex-x4', 'neoverse-n2', 'firestorm'} == {c['name'] for c in d['cores']}" list cores
@@ -78,10 +78,24 @@ query "all(r['predicted_us'] is None and r['predicted_us_reason'] for r in d['ge
     'import json, sys; json.dump(json.load(sys.stdin)["platform"], sys.stdout)' >"$scratch/again.json"
 query "abs(d['totals'][1]['gibps'] - 37.16) < 0.01" model --platform "$scratch/again.json"
 
+# Devices: 2 us of launch beside 640,000 bytes at 97 GiB/s, half of a peak's work at 1024 tokens, 16 bits beyond 12 GB.
+for platform in lnl-gpu bmg a100; do
+    table model --platform $platform
+    table model --platform "$root/models/data/$platform.json"
+done
+query "[round(r['predicted_us'], 2) for r in d['gemv'] if (r['m'], r['k'], r['format']) == (1600, 1600, 'int2')] == [8.14]" \
+    model --platform lnl-gpu --models mobilellm-1.5b
+query "all(abs(r['predicted_us'] - r['m'] * r['k'] * 2048 / 200e6) < 0.01 for r in d['gemm'] if r['format'] == 'int2')" \
+    model --platform bmg
+query "all(r['tops'] is None and r['tops_reason'] for r in d['gemm'] if r['format'] == 'bf16')" model --platform bmg
+query "{(r['model'], r['format']) for r in d['decode'] if not r['fits']} == {('llama3-8b', 'bf16')}" model --platform bmg
+query "all(r['fits'] is None and r['fits_reason'] and r['tokens_per_s'] is None for r in d['decode'])" model --platform a100
+query "d['outside'] == 0 and [r['id'] for r in d['open']] == 'g010 g029 g039 g046 g057 g059 g071'.split()" model --check-paper
+query "all(r['reading'] for r in d['open']) and d['repeats'] == 28" model --check-paper
 table model --check-paper
-query "len(d['rows']) == 22 and all(r['inside'] and r['lo'] <= r['modelled'] <= r['hi'] for r in d['rows'])" \
+query "len(d['rows']) == 41 and all(r['inside'] and r['lo'] <= r['modelled'] <= r['hi'] for r in d['rows'])" \
     model --check-paper
-query "len(d['rows']) == 10 and {r['platform'] for r in d['rows']} == {'lnl', 'any'} and d['outside'] == 0" \
+query "len(d['rows']) == 13 and {r['platform'] for r in d['rows']} == {'lnl', 'any'} and d['outside'] == 0" \
     model --platform lnl --check-paper
 
 # Simulated splits: totals inside of what is published, gains as the rates of the classes imply.
@@ -98,7 +112,7 @@ query "[(r['tile_rows'], round(r['predicted_us'], 1)) for r in d['gemv']] == [(3
 query "[(r['tile_rows'], round(r['predicted_us'], 1)) for r in d['gemv']] == [(1, 8.1)]" \
     simulate --platform arl --formats int2 --shapes 1600x1600 --tile 1 --fork-join 2
 query "all(r['predicted_us'] is None and r['predicted_us_reason'] for r in d['gemv'])" simulate --platform lnl
-refused "built in (arl, arlh, lnl)" simulate --platform nosuch
+refused "built in (arl, arlh, lnl" simulate --platform nosuch
 refused "must be 1 to 1048576" simulate --tile 0
 refused "must be 1 to 1048576" simulate --chunk -3
 refused "must be 0 to 1000000" simulate --take-ns x
@@ -113,7 +127,9 @@ refused "measure it" simulate --platform auto
 
 echo '{"name": "x", "classes": 3}' >"$scratch/bad.json"
 refused "bad.json: title is missing" model --platform "$scratch/bad.json"
-refused "built in (arl, arlh, lnl)" model --platform nosuch
+refused "built in (arl, arlh, lnl, lnl-gpu, bmg, a100)" model --platform nosuch
+refused "a CPU's 1-bit kernel" model --platform bmg --measure
+refused "describes a device" simulate --platform bmg
 refused "must be measured" model --platform auto
 refused "say which: --platform" model
 refused "unknown model 'gpt-9'" model --platform lnl --models gpt-9

@@ -9,6 +9,7 @@
 #include "common/isa.h"
 #include "common/units.h"
 #include "models/platform/cores.h"
+#include "models/platform/device_platform.h"
 #include "models/platform/platform.h"
 #include "harness/session/selection.h"
 #include "kernels/kernel.h"
@@ -17,6 +18,7 @@
 
 #include <argp.h>
 #include <jansson.h>
+#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +228,26 @@ static void describe_platform(json_t *row, const struct ulb_platform *platform)
     json_object_set_new(row, "bandwidth_gibps", json_real(platform->bandwidth / ULB_GIB));
 }
 
+static enum ulb_status add_device_platforms(json_t *rows, struct ulb_error *err)
+{
+    for (size_t i = 0; ulb_device_platform_builtin(i); i++) {
+        struct ulb_device_platform device;
+        bool is_device;
+        char cores[32] = "-";
+        enum ulb_status status =
+            ulb_device_platform_load(ulb_device_platform_builtin(i), &device, &is_device, err);
+        if (status != ULB_OK)
+            return status;
+        json_t *row = ulb_device_platform_json(&device);
+        if (!isnan(device.cores))
+            snprintf(cores, sizeof cores, "%.0f of a device", device.cores);
+        json_object_set_new(row, "cores", json_string(cores));
+        json_object_set_new(row, "bandwidth_gibps", json_real(device.bandwidth / ULB_GIB));
+        json_array_append_new(rows, row);
+    }
+    return ULB_OK;
+}
+
 static enum ulb_status list_platforms(const struct options *options, json_t *rows, struct ulb_error *err)
 {
     (void)options;
@@ -238,7 +260,7 @@ static enum ulb_status list_platforms(const struct options *options, json_t *row
         describe_platform(row, &platform);
         json_array_append_new(rows, row);
     }
-    return ULB_OK;
+    return add_device_platforms(rows, err);
 }
 
 static enum ulb_status list_cores(const struct options *options, json_t *rows, struct ulb_error *err)

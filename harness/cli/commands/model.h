@@ -8,9 +8,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+/* The paper's three, and BitNet's. */
+#define ULB_MODELLED_MODELS "falcon3-1b,mobilellm-1.5b,llama3-8b,bitnet-2b-4t"
+
 struct ulb_model_request {
     const char *platform; /* built-in, or a platform file */
-    const char *models;   /* comma list; NULL: the paper's three and BitNet-2B-4T */
+    const char *models;   /* comma list; NULL: ULB_MODELLED_MODELS */
     const char *record;   /* file with the gammas of the two 1-bit kernels; NULL: none */
     bool measure;         /* without a record: measure them now */
     const char *out;      /* folder of the document and its figure; NULL: neither is written */
@@ -20,6 +23,10 @@ struct ulb_model_request {
 /* Models a platform, shows and writes what is said of it. measuring: how to measure. */
 enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ulb_measure_options *measuring,
                               struct ulb_error *err);
+
+/* Writes the document of a platform into the folder, and its figures beside it. */
+enum ulb_status ulb_model_write(const char *folder, const char *platform, json_t *document, bool figures,
+                                struct ulb_error *err);
 
 /* The document as text. */
 void ulb_model_print(const struct ulb_platform *platform, const json_t *document);

@@ -2,14 +2,13 @@
 #include "harness/cli/commands/model.h"
 
 #include "harness/cli/commands/draw_figures.h"
+#include "harness/cli/commands/model_device.h"
 #include "harness/cli/commands/model_json.h"
 #include "models/platform/platform.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b,bitnet-2b-4t";
 
 /* Measures the 1-bit kernels that take part in the ratio, quickly. */
 static enum ulb_status measure_now(struct ulb_measure_options *measuring, struct ulb_record *record,
@@ -85,13 +84,12 @@ static bool is_builtin(const char *name)
     return false;
 }
 
-/* The document and its figures beside it. */
-static enum ulb_status write_files(const char *folder, const struct ulb_platform *platform, json_t *document,
-                                   struct ulb_error *err)
+enum ulb_status ulb_model_write(const char *folder, const char *platform, json_t *document, bool figures,
+                                struct ulb_error *err)
 {
     char stem[4096], path[4200], word[48];
     const struct ulb_record record = {document};
-    snprintf(word, sizeof word, "model-%s", platform->name);
+    snprintf(word, sizeof word, "model-%s", platform);
     ulb_output_stem(folder, word, stem, sizeof stem);
     snprintf(path, sizeof path, "%s.json", stem);
     enum ulb_status status = ulb_record_write_new(&record, path, sizeof path, err);
@@ -99,7 +97,8 @@ static enum ulb_status write_files(const char *folder, const struct ulb_platform
         return status;
     fprintf(stderr, "model: %s\n", path);
     snprintf(stem, sizeof stem, "%.*s", (int)(strlen(path) - strlen(".json")), path);
-    ulb_draw_all_figures(&record, stem, true);
+    if (figures)
+        ulb_draw_all_figures(&record, stem, true);
     return ULB_OK;
 }
 
@@ -116,9 +115,15 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
         return ulb_fail(err, ULB_BAD_INPUT,
                         "the platform 'auto' is this machine, which must be measured: "
                         "use ulb-bench run --platform auto");
-    enum ulb_status status = ulb_platform_load(request->platform, &platform, err);
+    struct ulb_device_platform device;
+    bool is_device = false;
+    enum ulb_status status = ulb_device_platform_load(request->platform, &device, &is_device, err);
+    if (status == ULB_OK && is_device)
+        return ulb_model_device_run(request, &device, err);
     if (status == ULB_OK)
-        status = ulb_model_list_load(request->models ? request->models : DEFAULT_MODELS, &models, err);
+        status = ulb_platform_load(request->platform, &platform, err);
+    if (status == ULB_OK)
+        status = ulb_model_list_load(request->models ? request->models : ULB_MODELLED_MODELS, &models, err);
     if (status == ULB_OK && request->out)
         status = ulb_make_folder(request->out, "out", err);
     if (status == ULB_OK)
@@ -127,7 +132,7 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
         status = ulb_model_json(&platform, is_builtin(request->platform) ? "paper" : "platform file", &source,
                                 &models, &document, err);
     if (status == ULB_OK && request->out)
-        status = write_files(request->out, &platform, document, err);
+        status = ulb_model_write(request->out, platform.name, document, true, err);
     if (status == ULB_OK && request->json)
         status = ulb_print_json(json_incref(document), err);
     else if (status == ULB_OK)
