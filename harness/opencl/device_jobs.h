@@ -4,9 +4,11 @@
 #define ULB_HARNESS_OPENCL_DEVICE_JOBS_H
 
 #include "harness/opencl/device_process.h"
+#include "harness/opencl/device_selection.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ulb_device_wish {
     const char *device; /* as --device names it */
@@ -23,5 +25,16 @@ ulb_device_job ulb_device_list_job;
 /* Tells the "device", its "launch", each "peak", the "ring", each "cell"; also "left_out", "build_log",
  * "note" and "progress". arg: a struct ulb_device_wish. */
 ulb_device_job ulb_device_limits_job;
+
+/* What is verified on which device. */
+struct ulb_device_verify_wish {
+    struct ulb_device_wish on;
+    const struct ulb_device_selection *selection;
+    uint64_t seed;
+};
+
+/* Tells a "row" for each kernel and path; a path that the device lacks is played. ULB_FINDING when one
+ * differs. arg: a struct ulb_device_verify_wish. */
+ulb_device_job ulb_device_verify_job;
 
 #endif

@@ -61,10 +61,7 @@ enum { PEAKS = sizeof peaks / sizeof *peaks };
 
 void ulb_peak_options(const char *operation, const struct ulb_device *device, char *options, size_t bytes)
 {
-    /* The packed dot product is a function of later versions of the language. */
-    const char *std = strcmp(operation, "DP4A") != 0                 ? ""
-                      : strncmp(device->version, "OpenCL 2", 8) == 0 ? " -cl-std=CL2.0"
-                                                                     : " -cl-std=CL3.0";
+    const char *std = strcmp(operation, "DP4A") == 0 ? ulb_device_std(device) : "";
     snprintf(options, bytes, "-DULB_PEAK_%s -DULB_LANES=%zu%s", operation, ulb_device_lanes(device), std);
 }
 

@@ -176,3 +176,35 @@ enum ulb_status ulb_device_limits(const struct ulb_settings *settings, struct ul
     *err = more;
     return finished;
 }
+
+/* ---- verification ---- */
+
+struct rows {
+    ulb_device_row_fn *take;
+    void *context;
+};
+
+static enum ulb_status take_verified(void *context, const char *key, json_t *value, struct ulb_error *err)
+{
+    const struct rows *rows = context;
+    (void)err;
+    if (strcmp(key, "row") == 0 || strcmp(key, "note") == 0)
+        rows->take(rows->context, key, value);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_device_verify(const struct ulb_settings *settings, ulb_device_row_fn *take, void *context,
+                                  struct ulb_error *err)
+{
+    struct ulb_device_selection selection;
+    const struct ulb_device_verify_wish wish = {
+        {settings->device, settings->quick, settings->ring_bytes, settings->call_timeout_s},
+        &selection,
+        settings->seed};
+    struct rows rows = {take, context};
+    enum ulb_status status = ulb_device_select(&selection, settings->formats, settings->kernels, err);
+    if (status == ULB_OK)
+        status = ulb_device_run(ulb_device_verify_job, &wish, take_verified, &rows, err);
+    ulb_device_selection_close(&selection);
+    return status;
+}

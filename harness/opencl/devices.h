@@ -15,4 +15,10 @@ enum ulb_status ulb_devices_list(json_t *rows, json_t *notes, struct ulb_error *
 enum ulb_status ulb_device_limits(const struct ulb_settings *settings, struct ulb_record *record,
                                   struct ulb_error *err);
 
+/* Verifies the device kernels that the settings name, or all. Hands each row to take when it is known, and
+ * notes of drivers. ULB_FINDING when one differs. */
+typedef void ulb_device_row_fn(void *context, const char *key, json_t *value);
+enum ulb_status ulb_device_verify(const struct ulb_settings *settings, ulb_device_row_fn *take, void *context,
+                                  struct ulb_error *err);
+
 #endif

@@ -29,9 +29,9 @@ if [[ $("$bench" list devices 2>&1 || true) == *'built without OpenCL'* ]]; then
 fi
 
 # ---- verbs that cannot yet ----
-for verb in gamma 'gamma --explain int2a8-scalar' gemv gemm verify decode; do
+for verb in gamma 'gamma --explain int2a8-scalar' gemv gemm decode; do
     # shellcheck disable=SC2086
-    expect 3 "only 'ulb-bench beta' can measure a device yet" "$bench" $verb --device opencl:0.0
+    expect 3 "only 'ulb-bench beta' and 'ulb-bench verify' can use a device yet" "$bench" $verb --device opencl:0.0
 done
 expect 2 '--set has no effect on a device' "$bench" beta --device opencl:0.0 --set "$pu"
 works env
