@@ -4,6 +4,7 @@
 #include "harness/opencl/device_launch.h"
 #include "harness/opencl/device_peak.h"
 #include "harness/opencl/device_probe.h"
+#include "harness/opencl/measure_products.h"
 #include "harness/opencl/device_verify.h"
 
 static enum ulb_status find(struct ulb_device_link *link, struct ulb_opencl *cl, struct ulb_device **devices,
@@ -68,14 +69,19 @@ static enum ulb_status work_on_wished(struct ulb_device_link *link, const struct
     return status;
 }
 
-static enum ulb_status measure_limits(const struct ulb_device_queue *queue, const void *arg,
-                                      struct ulb_error *err)
+static enum ulb_status tell_limits(const struct ulb_device_queue *queue, const struct ulb_device_wish *wish,
+                                   const struct ulb_device_reader **best, struct ulb_error *err)
 {
-    const struct ulb_device_wish *wish = arg;
     enum ulb_status status = ulb_device_launch_cost(queue, wish->quick, err);
     if (status == ULB_OK)
         status = ulb_device_peaks(queue, wish->quick, err);
-    return status == ULB_OK ? ulb_device_beta(queue, wish->quick, wish->ring_bytes, err) : status;
+    return status == ULB_OK ? ulb_device_beta(queue, wish->quick, wish->ring_bytes, best, err) : status;
+}
+
+static enum ulb_status measure_limits(const struct ulb_device_queue *queue, const void *arg,
+                                      struct ulb_error *err)
+{
+    return tell_limits(queue, arg, NULL, err);
 }
 
 enum ulb_status ulb_device_limits_job(struct ulb_device_link *link, const void *arg, struct ulb_error *err)
@@ -147,4 +153,33 @@ enum ulb_status ulb_device_verify_job(struct ulb_device_link *link, const void *
 {
     const struct ulb_device_verify_wish *wish = arg;
     return work_on_wished(link, &wish->on, verify, wish, err);
+}
+
+/* ---- products ---- */
+
+static enum ulb_status measure_products(const struct ulb_device_queue *queue, const void *arg,
+                                        struct ulb_error *err)
+{
+    const struct ulb_device_products_wish *wish = arg;
+    const struct ulb_device_reader *best = NULL;
+    struct ulb_product_list products;
+    enum ulb_status status = ulb_product_list_open(&products, queue, wish->selection, err);
+    if (status == ULB_OK)
+        status = tell_limits(queue, &wish->on, &best, err);
+    if (status == ULB_OK && !best)
+        status =
+            ulb_fail(err, ULB_ENVIRONMENT,
+                     "no reader reads the memory of %s right, so that products have no yardstick; update "
+                     "its driver",
+                     queue->device->id);
+    if (status == ULB_OK)
+        status = ulb_products_measure(queue, wish, &products, best, err);
+    ulb_product_list_close(&products);
+    return status;
+}
+
+enum ulb_status ulb_device_products_job(struct ulb_device_link *link, const void *arg, struct ulb_error *err)
+{
+    const struct ulb_device_products_wish *wish = arg;
+    return work_on_wished(link, &wish->on, measure_products, wish, err);
 }
