@@ -2,6 +2,7 @@
 
 #include "harness/cli/guests.h"
 #include "harness/cli/option.h"
+#include "harness/cli/terminal.h"
 #include "harness/session/checkpoint.h"
 
 #include <errno.h>
@@ -439,8 +440,8 @@ void ulb_measure_close_checkpoint(const struct ulb_measure_options *o, const str
         if (status == ULB_OK || status == ULB_FINDING)
             unlink(journal);
         else if (i == 0 && status != ULB_BAD_INPUT && access(journal, F_OK) == 0)
-            fprintf(stderr, "note: 'ulb-bench %s --resume %s' goes on\n", o->settings.command,
-                    o->settings.checkpoint.record);
+            ulb_print_note("'ulb-bench %s --resume %s' goes on", o->settings.command,
+                           o->settings.checkpoint.record);
     }
 }
 
@@ -449,5 +450,5 @@ void ulb_print_warnings(const struct ulb_record *record)
     size_t i;
     const json_t *warning;
     json_array_foreach(json_object_get(record->root, "warnings"), i, warning)
-        fprintf(stderr, "note: %s\n", json_string_value(warning));
+        ulb_print_note("%s", json_string_value(warning));
 }

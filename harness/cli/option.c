@@ -1,5 +1,6 @@
 #include "harness/cli/option.h"
 
+#include "harness/cli/terminal.h"
 #include "results/record/renamed.h"
 
 #include <ctype.h>
@@ -90,6 +91,6 @@ const char *ulb_current_kernels(const char *text)
     static char name[ULB_NAME_BYTES];
     const char *current = ulb_current_name(ULB_NAME_KERNEL, text, name);
     if (current != text)
-        fprintf(stderr, "note: the kernel %s is %s in this version\n", text, current);
+        ulb_print_note("the kernel %s is %s in this version", text, current);
     return current;
 }

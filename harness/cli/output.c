@@ -175,10 +175,9 @@ const char *ulb_default_history(void)
     static const char earlier[] = "results/history.db";
     if (access(ULB_HISTORY_FILE, F_OK) == 0 || access(earlier, F_OK) != 0)
         return ULB_HISTORY_FILE;
-    fprintf(stderr,
-            "note: the history is %s, where earlier versions kept it; move it to %s to have it beside the "
-            "records\n",
-            earlier, ULB_HISTORY_FILE);
+    ulb_print_note("the history is %s, where earlier versions kept it; move it to %s to have it beside the "
+                   "records",
+                   earlier, ULB_HISTORY_FILE);
     return earlier;
 }
 

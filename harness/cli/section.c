@@ -5,6 +5,7 @@
 #include "harness/cli/interrupt.h"
 #include "harness/cli/kernel_filter.h"
 #include "harness/cli/table.h"
+#include "harness/cli/terminal.h"
 #include "harness/counters/marker.h"
 #include "results/compare/noise_floor.h"
 
@@ -21,14 +22,14 @@ static void print_conditions(const struct ulb_record *record)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const char *text = ulb_record_text(record, places[i]);
         if (text)
-            fprintf(stderr, "note: %s: %s\n", places[i], text);
+            ulb_print_note("%s: %s", places[i], text);
     }
     double ring = ulb_record_number(record, "machine.huge_pages.ring_bytes");
     double got = ulb_record_number(record, "machine.huge_pages.got_bytes") / ULB_MIB;
     char huge[32];
     if (isfinite(ring))
-        fprintf(stderr, "note: cold ring of %.0f MiB, %s MiB of the mapping in huge pages\n", ring / ULB_MIB,
-                isfinite(got) ? ulb_show_number(huge, "%.0f", got) : "an unknown number of");
+        ulb_print_note("cold ring of %.0f MiB, %s MiB of the mapping in huge pages", ring / ULB_MIB,
+                       isfinite(got) ? ulb_show_number(huge, "%.0f", got) : "an unknown number of");
 }
 
 static enum ulb_status run_once(const struct ulb_measure_options *o, enum ulb_stage stage,

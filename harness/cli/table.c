@@ -1,6 +1,7 @@
 #include "harness/cli/table.h"
 
 #include "common/text.h"
+#include "harness/cli/terminal.h"
 
 #include <libsmartcols.h>
 #include <math.h>
@@ -244,7 +245,7 @@ void ulb_table_print(struct ulb_table *table, FILE *out)
         failed = print_fitted(table, widths, n, out) != 0;
     }
     if (failed)
-        fprintf(stderr, "note: not enough memory to show a table; --json holds its values\n");
+        ulb_print_note("not enough memory to show a table; --json holds its values");
     if (!failed && n < table->n_columns)
         name_left_out(table, n, out);
     free_table(table);

@@ -98,3 +98,16 @@ void ulb_print_wrapped_as(FILE *out, const char *head, const char *format, ...)
     va_end(args);
     ulb_print_wrapped(out, head, text);
 }
+
+void ulb_print_note(const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (isatty(STDERR_FILENO))
+        ulb_print_wrapped(stderr, "note: ", text);
+    else
+        fprintf(stderr, "note: %s\n", text);
+}

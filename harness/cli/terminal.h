@@ -30,4 +30,7 @@ void ulb_print_wrapped(FILE *out, const char *head, const char *text);
 void ulb_print_wrapped_as(FILE *out, const char *head, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* One line on standard error behind "note: "; on a terminal as ulb_print_wrapped prints it. */
+void ulb_print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

@@ -94,7 +94,9 @@ static void count_blind(const struct ulb_compare_settings *settings, struct ulb_
     for (size_t i = 0; i < comparison->n_kernels; i++) {
         struct ulb_kernel_change *kernel = &comparison->kernels[i];
         bool moved = kernel->verdict == ULB_REGRESSED || kernel->verdict == ULB_IMPROVED;
-        if (moved || kernel->smallest_detectable <= seen || isinf(seen))
+        if (kernel->suspect <= settings->allow_blind)
+            kernel->suspect = 0;
+        if (moved || isinf(seen) || (kernel->smallest_detectable <= seen && kernel->suspect == 0))
             continue;
         kernel->verdict = ULB_INCONCLUSIVE;
         comparison->blind++;
@@ -123,6 +125,35 @@ const struct ulb_kernel_change *ulb_blindest(const struct ulb_comparison *compar
             worst = kernel;
     }
     return worst;
+}
+
+/* The one that looks slowest; NULL: none. */
+static const struct ulb_kernel_change *worst_suspect(const struct ulb_comparison *comparison)
+{
+    const struct ulb_kernel_change *worst = NULL;
+    for (size_t i = 0; i < comparison->n_kernels; i++) {
+        const struct ulb_kernel_change *kernel = &comparison->kernels[i];
+        if (kernel->suspect > (worst ? worst->suspect : 0))
+            worst = kernel;
+    }
+    return worst;
+}
+
+static enum ulb_status cannot_tell(const struct ulb_comparison *comparison, struct ulb_error *err)
+{
+    const struct ulb_kernel_change *kernel = worst_suspect(comparison);
+    if (kernel)
+        return ulb_fail(err, ULB_UNDECIDED,
+                        "cannot tell: %s looks %.0f %% slower, and two runs of one build may differ by that: "
+                        "compare --beside tells, or accept that with --allow-blind",
+                        kernel->kernel, 100 * kernel->suspect);
+    kernel = ulb_blindest(comparison);
+    return ulb_fail(err, ULB_UNDECIDED,
+                    "cannot tell: of %zu %s a change must reach %.0f %% to be seen (%s): quiet the machine, "
+                    "%s, or accept that with --allow-blind",
+                    comparison->blind, comparison->blind == 1 ? "kernel" : "kernels",
+                    100 * kernel->smallest_detectable, kernel->kernel,
+                    comparison->sessions > 0 ? "raise --max-minutes" : "measure longer");
 }
 
 enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, struct ulb_error *err)
@@ -155,14 +186,5 @@ enum ulb_status ulb_comparison_status(const struct ulb_comparison *comparison, s
                         "cannot tell: gamma of %s grew, and the new run chose another kernel of the format: "
                         "measure it with ulb-bench run --like BASE, or take --allow-missing",
                         comparison->unchosen);
-    if (comparison->blind > 0) {
-        const struct ulb_kernel_change *kernel = ulb_blindest(comparison);
-        return ulb_fail(err, ULB_UNDECIDED,
-                        "cannot tell: of %zu %s a change must reach %.0f %% to be seen (%s): quiet the "
-                        "machine, %s, or accept that with --allow-blind",
-                        comparison->blind, comparison->blind == 1 ? "kernel" : "kernels",
-                        100 * kernel->smallest_detectable, kernel->kernel,
-                        comparison->sessions > 0 ? "raise --max-minutes" : "measure longer");
-    }
-    return ULB_OK;
+    return comparison->blind > 0 ? cannot_tell(comparison, err) : ULB_OK;
 }

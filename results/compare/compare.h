@@ -44,8 +44,9 @@ struct ulb_kernel_change {
     double smallest_detectable; /* the smallest slowdown that this pair of runs shows in eight of ten cases */
     size_t cells;
     double fresh;             /* the new record's figure, median over the cells; NAN */
-    enum ulb_verdict verdict; /* unsure: a change of must_see would have been missed */
-    bool open;                /* measured in turn: more sessions are wanted */
+    enum ulb_verdict verdict; /* unsure: suspect, or a change of must_see would have been missed */
+    double suspect; /* a slowdown beyond what kernels of the pair differ by, within what two runs may; or 0 */
+    bool open;      /* measured in turn: more sessions are wanted */
 };
 
 struct ulb_compare_settings {
@@ -53,7 +54,8 @@ struct ulb_compare_settings {
     double threshold; /* NAN: the larger of ULB_THRESHOLD and twice the noise floor of both records */
     bool force;       /* compare what is not comparable */
     const char *cell, *kernel;    /* regular expressions of keys and kernels; NULL: all */
-    double must_see, allow_blind; /* relative slowdowns; a kernel blind beyond both cannot be judged */
+    double must_see, allow_blind; /* relative slowdowns; a kernel blind beyond both cannot be judged, nor can
+                                     one suspect beyond allow_blind */
     const char *allow_missing;    /* regular expression of keys; "" all, NULL none */
 };
 
@@ -78,7 +80,7 @@ struct ulb_comparison {
     char wrong_kernel[64];   /* of the first */
     size_t missing;          /* cells that nobody allowed to be missing */
     char unchosen[64];       /* a kernel that may have lost the new run's choice because it became slow */
-    size_t blind;            /* kernels */
+    size_t blind;            /* kernels that cannot be judged */
     json_t
         *changed_fields; /* [{"field", "base", "new"}]: conditions that differ and do not forbid comparing */
 };

@@ -193,7 +193,8 @@ struct runs {
     double common;    /* of the median kernel */
     double centre;    /* what is taken off each kernel's effect */
     double mad;       /* between kernels */
-    double threshold; /* from which on a kernel counts */
+    double suspect;   /* from which on a kernel looks changed: more than kernels of this pair differ by */
+    double threshold; /* from which on it counts: more than two processes may */
     double cells;     /* and from which on a cell does against its kernel */
 };
 
@@ -211,7 +212,8 @@ static struct runs judge_runs(const struct kernel *kernels, size_t n, const stru
     for (size_t i = 0; i < known; i++)
         room[i] = fabs(room[i] - runs.common);
     runs.mad = enough ? ulb_median(room, known) : USUAL_MAD;
-    runs.threshold = exact ? wanted : fmin(fmax(fmax(wanted, LUCK), MADS * runs.mad), log(FOUND_ALWAYS));
+    runs.suspect = exact ? wanted : fmin(fmax(wanted, MADS * runs.mad), log(FOUND_ALWAYS));
+    runs.threshold = exact ? wanted : fmax(runs.suspect, LUCK);
     /* More than unchanged runs differ by: slower together, and not the machine's doing. */
     runs.centre = runs.common > log(FOUND_ALWAYS) ? 0 : runs.common;
     for (size_t k = 0; k < n; k++) {
@@ -225,13 +227,13 @@ static struct runs judge_runs(const struct kernel *kernels, size_t n, const stru
     return runs;
 }
 
-/* A kernel that differs from itself within a run counts from twice that on. */
-static double threshold_of(const struct kernel *kernel, const struct runs *runs, bool exact)
+/* That of all kernels, or of one that differs from itself within a run twice that. */
+static double threshold_of(const struct kernel *kernel, double of_all, bool exact)
 {
     if (exact)
-        return runs->threshold;
+        return of_all;
     double noise = isnan(kernel->noise) ? 0 : 2 * kernel->noise;
-    return fmin(fmax(runs->threshold, noise) + kernel->doubt, log(FOUND_ALWAYS));
+    return fmin(fmax(of_all, noise) + kernel->doubt, log(FOUND_ALWAYS));
 }
 
 /* The new record's figure, median over the kernel's cells. room: as many. */
@@ -245,7 +247,7 @@ static double fresh_figure(const struct ulb_series_pair *pairs, const struct ker
     return ulb_median(room, n);
 }
 
-static void state_kernel(const struct kernel *kernel, const struct runs *runs, double threshold,
+static void state_kernel(const struct kernel *kernel, const struct runs *runs, bool exact, double threshold,
                          bool bigger_is_better, const char *key, struct ulb_kernel_change *out)
 {
     double sign = bigger_is_better ? -1 : 1, effect = kernel->effect - runs->centre;
@@ -266,6 +268,8 @@ static void state_kernel(const struct kernel *kernel, const struct runs *runs, d
         out->verdict = ULB_REGRESSED;
     else if (effect < -threshold)
         out->verdict = ULB_IMPROVED;
+    if (effect <= threshold && effect > threshold_of(kernel, runs->suspect, exact))
+        out->suspect = expm1(effect);
 }
 
 /* Cells of a changed kernel have changed with it; a cell alone must differ from its kernel by more than cells
@@ -313,15 +317,15 @@ enum ulb_status ulb_judge_kernels(const struct ulb_series_pair *pairs, size_t n,
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to compare %zu cells", n);
     }
     comparison->n_kernels = find_kernels(pairs, n, effects, kernels, room, apart);
-    struct runs runs = judge_runs(kernels, comparison->n_kernels, effects, wanted_of(settings),
-                                  !isnan(settings->threshold), apart);
+    bool exact = !isnan(settings->threshold);
+    struct runs runs = judge_runs(kernels, comparison->n_kernels, effects, wanted_of(settings), exact, apart);
     comparison->common = expm1((ulb_metrics[settings->metric].bigger_is_better ? -1 : 1) * runs.common);
     comparison->kernel_threshold = expm1(runs.threshold);
     for (size_t k = 0; k < comparison->n_kernels; k++) {
         struct ulb_kernel_change *change = &comparison->kernels[k];
         const struct ulb_series_pair *first = &pairs[kernels[k].begin];
-        double threshold = threshold_of(&kernels[k], &runs, !isnan(settings->threshold));
-        state_kernel(&kernels[k], &runs, threshold, ulb_metrics[settings->metric].bigger_is_better,
+        double threshold = threshold_of(&kernels[k], runs.threshold, exact);
+        state_kernel(&kernels[k], &runs, exact, threshold, ulb_metrics[settings->metric].bigger_is_better,
                      (first->base ? first->base : first->fresh)->key, change);
         change->fresh = fresh_figure(pairs, &kernels[k], apart);
         mark_cells(&kernels[k], change->verdict, effects, &runs, threshold, comparison->cells);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The progress bar on terminals of several widths: lines that do not wrap, and none left behind."""
+"""The progress bar and notes on terminals of several widths: lines that do not wrap, and no bar left behind."""
 import fcntl
 import os
 import pty
@@ -8,7 +8,8 @@ import subprocess
 import sys
 import termios
 
-COMMAND = [sys.argv[1], "gamma", "--quick", "--kernels", "int2a8.*ref"]
+# A small ring makes a long note.
+COMMAND = [sys.argv[1], "gemv", "--quick", "--ring-mib", "8", "--kernels", "int2a8.*ref", "--shapes", "64x256"]
 
 
 def drawn(columns):
@@ -42,4 +43,7 @@ for columns, bar in ((120, 30), (80, 30), (50, 3), (30, 0)):
         sys.exit(f"{columns} columns: the bar is left behind: {lines[last:]}")
     if columns > 40 and not any("%" in line and "left" in line for line in bars):
         sys.exit(f"{columns} columns: no share or time left: {bars[-1]}")
+    notes = "\n".join(lines[last + 1:]).split("\n")
+    if not any("last-level" in note for note in notes) or columns >= 40 and any(len(note) > columns for note in notes):
+        sys.exit(f"{columns} columns: no note on the ring, or one that wraps: {notes}")
 print("progress: bars of terminals of 30 to 120 columns")

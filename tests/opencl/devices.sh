@@ -123,6 +123,8 @@ python3 check.py "$record" || fail "what was measured"
 for line in '^Launch of an empty kernel' '^fp32 ' 'yardstick of opencl:0.0'; do
     grep -q "$line" shown || fail "show --section devices lacks /$line/: $(cat shown)"
 done
+"$bench" show "$record" >shown || fail "show"
+grep -q '^Device   opencl:0.0, ' shown && ! grep -q '^Memory' shown || fail "the first screen: $(cat shown)"
 COLUMNS=100 "$bench" beta --device PoCL "${quick[@]}" >out 2>err && fail "a name that no device has"
 grep -q "there is no device 'PoCL'; there is opencl:0.0" err || fail "unknown device: $(cat err)"
 name=$(python3 -c 'import json; print(json.load(open("devices.json"))["devices"][0]["name"][3:12])')

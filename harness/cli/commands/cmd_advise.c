@@ -7,6 +7,7 @@
 #include "harness/cli/commands/run_choice.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/option.h"
+#include "harness/cli/terminal.h"
 #include "harness/decode/decoder.h"
 #include "harness/grid/describe_models.h"
 #include "harness/topology/topology.h"
@@ -80,10 +81,9 @@ static enum ulb_status measure(const struct request *request, struct ulb_record 
     options.settings.models = request->model;
     ulb_choose_formats(&options);
     options.settings.command = "run";
-    fprintf(stderr,
-            "note: no record of this machine in %s/: measuring what %s needs, some minutes; 'ulb-bench run' "
-            "makes one for all models\n",
-            ULB_RESULTS_FOLDER, request->model);
+    ulb_print_note("no record of this machine in %s/: measuring what %s needs, some minutes; 'ulb-bench run' "
+                   "makes one for all models",
+                   ULB_RESULTS_FOLDER, request->model);
     enum ulb_status status = ulb_measure_checkpoint(&options, "ulb", path, bytes, err);
     if (status == ULB_OK)
         status = ulb_measure_run(&options, ULB_STAGE_ALL, record, err);

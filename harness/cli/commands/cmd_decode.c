@@ -5,6 +5,7 @@
 #include "harness/cli/commands/decode_sets.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/option.h"
+#include "harness/cli/terminal.h"
 #include "harness/decode/measure_decode.h"
 #include "harness/session/checkpoint.h"
 
@@ -411,9 +412,9 @@ static enum ulb_status import(struct options *o, const char *path, struct ulb_er
         return status;
     const size_t now = runs->prompts + runs->mixed - left;
     if (now > 0)
-        fprintf(stderr, "note: --import: %zu %s with a prompt left out\n", now, now == 1 ? "run" : "runs");
+        ulb_print_note("--import: %zu %s with a prompt left out", now, now == 1 ? "run" : "runs");
     if (runs->cut > cut)
-        fprintf(stderr, "note: --import: a file ends inside a run, which is left out\n");
+        ulb_print_note("--import: a file ends inside a run, which is left out");
     return ULB_OK;
 }
 
@@ -543,9 +544,9 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
 static void note_old_names(const struct options *o)
 {
     if (o->old_formats)
-        fprintf(stderr, "note: --weights is an old name of --formats\n");
+        ulb_print_note("--weights is an old name of --formats");
     if (o->old_shares)
-        fprintf(stderr, "note: --split-weights is an old name of --split-shares\n");
+        ulb_print_note("--split-weights is an old name of --split-shares");
 }
 
 /* --threads is another name of --set. */

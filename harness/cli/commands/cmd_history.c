@@ -3,6 +3,7 @@
 #include "harness/cli/commands/history.h"
 #include "harness/cli/option.h"
 #include "harness/cli/table.h"
+#include "harness/cli/terminal.h"
 #include "harness/session/checkpoint.h"
 
 #include <argp.h>
@@ -137,11 +138,10 @@ static bool find_date(const char *repository, const char *commit, char date[24],
 static void note_undated(const struct undated *undated)
 {
     if (undated->n > 0)
-        fprintf(
-            stderr,
-            "note: %zu record%s placed by the time of measuring, as the date of the commit is unknown (%s: "
-            "%s); see --repo\n",
-            undated->n, undated->n == 1 ? "" : "s", undated->commit, undated->why.message);
+        ulb_print_note("%zu record%s placed by the time of measuring, as the date of the commit is unknown "
+                       "(%s: %s); see "
+                       "--repo",
+                       undated->n, undated->n == 1 ? "" : "s", undated->commit, undated->why.message);
 }
 
 /* *stuck: it is the history that takes nothing, so that no other file would do better. */

@@ -4,6 +4,7 @@
 #include "harness/cli/option.h"
 #include "common/filter.h"
 #include "harness/cli/table.h"
+#include "harness/cli/terminal.h"
 #include "harness/opencl/devices.h"
 #include "common/isa.h"
 #include "common/units.h"
@@ -294,7 +295,7 @@ static enum ulb_status list_devices(const struct options *options, json_t *rows,
     json_array_foreach(notes, i, row)
     {
         if (status == ULB_OK)
-            fprintf(stderr, "note: %s\n", json_string_value(row));
+            ulb_print_note("%s", json_string_value(row));
     }
     json_array_foreach(rows, i, row)
     {

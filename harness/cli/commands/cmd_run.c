@@ -7,6 +7,7 @@
 #include "harness/cli/commands/model.h"
 #include "harness/cli/commands/print_record.h"
 #include "harness/cli/commands/print_summary.h"
+#include "harness/cli/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static void draw(const struct ulb_record *record, const char *json, bool verbose
     ulb_draw_all_figures(record, stem, verbose);
     snprintf(path, sizeof path, "%s.html", stem);
     if (ulb_write_report(&one, 1, path, &bytes, &why) != ULB_OK)
-        fprintf(stderr, "note: the report is left out: %s\n", why.message);
+        ulb_print_note("the report is left out: %s", why.message);
 }
 
 /* Writes and shows what there is, then gives back the measurement's own status. */

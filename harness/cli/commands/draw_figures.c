@@ -1,6 +1,7 @@
 #include "harness/cli/commands/draw_figures.h"
 
 #include "common/file.h"
+#include "harness/cli/terminal.h"
 #include "plots/draw/figure.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ void ulb_draw_all_figures(const struct ulb_record *record, const char *stem, boo
         if (ulb_figure_check(record, figure, &why) != ULB_OK)
             continue;
         if (ulb_figure_draw(record, figure, formats[i % 2], stem, path, sizeof path, &why) != ULB_OK) {
-            fprintf(stderr, "note: the figures are left out: %s\n", why.message);
+            ulb_print_note("the figures are left out: %s", why.message);
             return;
         }
         if (named)
@@ -31,7 +32,7 @@ enum ulb_status ulb_write_report(const struct ulb_report_record *records, size_t
     char *html;
     enum ulb_status status = ulb_html_report(records, n, &html, bytes, &no_figures, err);
     if (status == ULB_OK && no_figures.message[0])
-        fprintf(stderr, "note: the report has no figures: %s\n", no_figures.message);
+        ulb_print_note("the report has no figures: %s", no_figures.message);
     if (status == ULB_OK)
         status = ulb_write_file(path, html, *bytes, err);
     free(html);

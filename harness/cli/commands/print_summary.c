@@ -54,6 +54,22 @@ static void print_memory(const json_t *summary, FILE *out)
                              spells);
 }
 
+/* What devices other than the CPU read from memories of their own, or share with it. */
+static void print_devices(const json_t *devices, FILE *out)
+{
+    const json_t *device;
+    size_t i;
+    json_array_foreach(devices, i, device)
+    {
+        char gbps[32], launch[32];
+        const json_t *yardstick = json_array_get(json_object_get(device, "yardstick"), 0);
+        ulb_print_wrapped_as(
+            out, "Device   ", "%s, %s: %s GB/s read, %s us a launch", ulb_row_text(device, "id"),
+            ulb_row_text(device, "name"), ulb_show_number(gbps, "%.1f", ulb_row_number(yardstick, "gbps")),
+            ulb_show_number(launch, "%.1f", ulb_row_number(json_object_get(device, "launch"), "us_host")));
+    }
+}
+
 static void print_limits(const json_t *summary, FILE *out)
 {
     const char *limit = ulb_row_text(summary, "limit"), *trust = ulb_row_text(summary, "trust");
@@ -251,7 +267,10 @@ enum ulb_status ulb_print_summary(const struct ulb_record *record, const char *p
     if (status != ULB_OK)
         return status;
     print_machine(record, out);
-    print_memory(summary, out);
+    const json_t *devices = json_object_get(record->root, "devices");
+    if (!devices || isfinite(ulb_row_number(summary, "memory_one_core_gbps")))
+        print_memory(summary, out);
+    print_devices(devices, out);
     print_limits(summary, out);
     print_models(summary, MODELS, FORMATS, out);
     print_why(summary, out);
