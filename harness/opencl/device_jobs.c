@@ -91,22 +91,21 @@ enum ulb_status ulb_device_limits_job(struct ulb_device_link *link, const void *
 
 /* ---- verification ---- */
 
+/* NULL: no memory. */
 static json_t *verified_row(const struct ulb_device_queue *queue, const struct ulb_device_choice *choice,
                             const char *lacks, size_t cases, const char *difference)
 {
     char name[ULB_KERNEL_NAME_MAX];
-    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:b}", "kernel",
+    const char *body = lacks ? "played" : choice->path < ULB_PATH_DP4A ? "sub-group" : "work group";
+    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:I, s:b}", "kernel",
                             ulb_device_kernel_name(choice->kernel, choice->path, name), "device",
-                            queue->device->id, "path", ulb_device_path_name(choice->path), "cases",
-                            (json_int_t)cases, "verified", !difference);
-    json_object_set_new(row, "body",
-                        json_string(lacks                          ? "played"
-                                    : choice->path < ULB_PATH_DP4A ? "sub-group"
-                                                                   : "work group"));
-    if (lacks)
-        json_object_set_new(row, "lacks", json_string(lacks));
-    if (difference)
-        json_object_set_new(row, "difference", json_string(difference));
+                            queue->device->id, "path", ulb_device_path_name(choice->path), "body", body,
+                            "cases", (json_int_t)cases, "verified", !difference);
+    if ((lacks && json_object_set_new(row, "lacks", json_string(lacks)) != 0) ||
+        (difference && json_object_set_new(row, "difference", json_string(difference)) != 0)) {
+        json_decref(row);
+        return NULL;
+    }
     return row;
 }
 
@@ -125,9 +124,12 @@ static enum ulb_status verify_choice(const struct ulb_device_queue *queue,
     if (status == ULB_OK)
         status = ulb_product_verify_all(&product, seed, &cases, err);
     ulb_product_close(&product);
-    if (status == ULB_OK || status == ULB_FINDING)
-        ulb_device_tell(queue->link, "row",
-                        verified_row(queue, choice, lacks, cases, status == ULB_OK ? NULL : err->message));
+    if (status != ULB_OK && status != ULB_FINDING)
+        return status;
+    json_t *row = verified_row(queue, choice, lacks, cases, status == ULB_OK ? NULL : err->message);
+    if (!row)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for what was verified");
+    ulb_device_tell(queue->link, "row", row);
     return status;
 }
 

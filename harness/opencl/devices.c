@@ -191,10 +191,9 @@ struct rows {
 static enum ulb_status take_verified(void *context, const char *key, json_t *value, struct ulb_error *err)
 {
     const struct rows *rows = context;
-    (void)err;
-    if (strcmp(key, "row") == 0 || strcmp(key, "note") == 0)
-        rows->take(rows->context, key, value);
-    return ULB_OK;
+    if (strcmp(key, "row") != 0 && strcmp(key, "note") != 0)
+        return ULB_OK;
+    return rows->take(rows->context, key, value, err);
 }
 
 enum ulb_status ulb_device_verify(const struct ulb_settings *settings, ulb_device_row_fn *take, void *context,

@@ -28,7 +28,8 @@ enum ulb_status ulb_device_limits(const struct ulb_settings *settings, const str
 
 /* Verifies the device kernels that the settings name, or all. Hands each row to take when it is known, and
  * notes of drivers. ULB_FINDING when one differs. */
-typedef void ulb_device_row_fn(void *context, const char *key, json_t *value);
+typedef enum ulb_status ulb_device_row_fn(void *context, const char *key, json_t *value,
+                                          struct ulb_error *err);
 enum ulb_status ulb_device_verify(const struct ulb_settings *settings, ulb_device_row_fn *take, void *context,
                                   struct ulb_error *err);
 

@@ -98,9 +98,11 @@ struct measuring {
     size_t done, all; /* cells, for progress */
 };
 
-static void tell_product(const struct measuring *measuring, const struct ulb_device_product *product,
-                         const struct ulb_device_shape *shape, const struct ulb_device_samples *samples,
-                         double yardstick)
+static enum ulb_status tell_product(const struct measuring *measuring,
+                                    const struct ulb_device_product *product,
+                                    const struct ulb_device_shape *shape,
+                                    const struct ulb_device_samples *samples, double yardstick,
+                                    struct ulb_error *err)
 {
     const struct ulb_device_kernel *kernel = product->kernel;
     const struct ulb_device_weights *weights = measuring->weights;
@@ -115,13 +117,21 @@ static void tell_product(const struct measuring *measuring, const struct ulb_dev
                             (json_int_t)ulb_layout_read_bytes(kernel->layout, shape->m, shape->k),
                             "ring_bytes", (json_int_t)(weights->copy_bytes * weights->n));
     json_t *us = json_array();
-    for (size_t i = 0; i < samples->n; i++)
-        json_array_append_new(us, json_real(1e6 * samples->host_s[i]));
-    json_object_set_new(row, "us_samples", us);
-    ulb_device_set_times(row, samples, 1);
+    bool whole = row && us;
+    for (size_t i = 0; i < samples->n && whole; i++)
+        whole = json_array_append_new(us, json_real(1e6 * samples->host_s[i])) == 0;
+    if (!whole || json_object_set(row, "us_samples", us) != 0 ||
+        json_object_set_new(row, "us_event", json_real(1e6 * ulb_median_of(samples->event_s, samples->n))) !=
+            0) {
+        json_decref(us);
+        json_decref(row);
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the times of %s", product->name);
+    }
+    json_decref(us);
     ulb_set_figure(row, "yardstick_gbps", yardstick / ULB_GB,
                    "the clock of the device's events stands still");
     ulb_device_tell(measuring->queue->link, "product", row);
+    return ULB_OK;
 }
 
 /* Launches of copy after copy; to be freed. NULL: no memory. */
@@ -163,7 +173,8 @@ static enum ulb_status time_product(struct measuring *measuring, const struct ul
         status = ulb_device_yardstick_read(&measuring->yardstick, measuring->weights->pieces,
                                            measuring->weights->n_pieces, &measuring->yardstick_rate, err);
     if (status == ULB_OK)
-        tell_product(measuring, product, shape, &samples, (before + measuring->yardstick_rate) / 2);
+        status =
+            tell_product(measuring, product, shape, &samples, (before + measuring->yardstick_rate) / 2, err);
     free(launches);
     return status;
 }

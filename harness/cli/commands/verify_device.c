@@ -27,14 +27,15 @@ static void print_row(const json_t *row)
 }
 
 /* context: the rows of the document; NULL: they are printed. */
-static void take(void *context, const char *key, json_t *value)
+static enum ulb_status take(void *context, const char *key, json_t *value, struct ulb_error *err)
 {
     if (strcmp(key, "note") == 0)
         fprintf(stderr, "note: %s\n", json_string_value(value));
-    else if (context)
-        json_array_append(context, value);
-    else
+    else if (!context)
         print_row(value);
+    else if (json_array_append(context, value) != 0)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the result");
+    return ULB_OK;
 }
 
 enum ulb_status ulb_verify_on_device(const struct ulb_measure_options *options, struct ulb_error *err)
