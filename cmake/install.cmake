@@ -8,7 +8,7 @@ install(FILES docs/completions/ulb-bench.fish DESTINATION ${CMAKE_INSTALL_DATADI
 
 # Kernels of a third party (docs/ADDING_A_KERNEL.md) are compiled with -I .../include/ulb-bench.
 install(DIRECTORY kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ulb-bench FILES_MATCHING PATTERN *.h PATTERN embedding EXCLUDE
-        PATTERN plugin_loader.h EXCLUDE)
+        PATTERN opencl EXCLUDE PATTERN plugin_loader.h EXCLUDE)
 install(FILES common/bf16.h common/fp16.h common/isa.h common/mem.h common/mix.h common/status.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ulb-bench/common)
 install(FILES tests/kernels/plugin_kernel.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -337,3 +337,28 @@ ${ulb_embedding}    0};
     get_property(compiled GLOBAL PROPERTY ULB_KERNEL_OBJECTS)
     set(${objects} ${compiled} PARENT_SCOPE)
 endfunction()
+
+# ulb_device_kernels(TARGET FILE...): puts the texts of kernels/opencl/FILE.cl into TARGET, and the table of what they list.
+function(ulb_device_kernels target)
+    set(declarations "")
+    set(rows "")
+    foreach(file ${ARGN})
+        set(list ${CMAKE_CURRENT_BINARY_DIR}/device_${file}.c)
+        file(GENERATE OUTPUT ${list} CONTENT "#include \"kernels/opencl/${file}.cl\"\n")
+        target_sources(${target} PRIVATE ${list})
+        ulb_embed(${target} ulb_opencl_${file} ${CMAKE_CURRENT_SOURCE_DIR}/opencl/${file}.cl)
+        string(APPEND declarations "extern const struct ulb_device_file ulb_device_file_${file};\n")
+        string(APPEND rows "    &ulb_device_file_${file},\n")
+    endforeach()
+    foreach(part lanes matrix product)
+        ulb_embed(${target} ulb_opencl_${part} ${CMAKE_CURRENT_SOURCE_DIR}/opencl/${part}.clh)
+    endforeach()
+    set(table ${CMAKE_CURRENT_BINARY_DIR}/device_kernel_table.c)
+    file(GENERATE OUTPUT ${table} CONTENT
+"#include \"kernels/opencl/device_kernel.h\"
+${declarations}
+const struct ulb_device_file *const ulb_device_files[] = {
+${rows}    0};
+")
+    target_sources(${target} PRIVATE ${table})
+endfunction()

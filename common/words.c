@@ -25,3 +25,8 @@ enum ulb_status ulb_words_differ(const char *what, const char *list, struct ulb_
     }
     return ULB_OK;
 }
+
+bool ulb_words_have(const char *list, const char *word)
+{
+    return has_word(list, word, strlen(word));
+}

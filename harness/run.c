@@ -8,6 +8,7 @@
 #include "harness/compute/gamma.h"
 #include "harness/grid/grid.h"
 #include "harness/grid/shortlist.h"
+#include "harness/opencl/device_grid.h"
 #include "harness/opencl/devices.h"
 #include "harness/session/checkpoint.h"
 #include "harness/session/describe_machine.h"
@@ -148,12 +149,15 @@ static enum ulb_status check_strangers(const struct ulb_session *session, struct
 
 /* The device comes first: its driver's threads may use every core, which a pinned team would take from them.
  */
-static enum ulb_status measure_device(const struct ulb_settings *settings, struct ulb_record *record,
-                                      struct ulb_error *err)
+static enum ulb_status measure_device(const struct ulb_settings *settings, enum ulb_stage stage,
+                                      struct ulb_record *record, struct ulb_error *err)
 {
     struct ulb_session session = {.settings = *settings};
     struct ulb_error more;
-    enum ulb_status status = ulb_device_limits(settings, record, err);
+    enum ulb_status status =
+        stage == ULB_STAGE_DEVICE
+            ? ulb_device_limits(settings, NULL, record, err)
+            : ulb_device_grid(settings, stage == ULB_STAGE_DEVICE_GEMM ? ULB_GEMM : ULB_GEMV, record, err);
     if (!json_object_get(record->root, "devices"))
         return status;
     enum ulb_status described = ulb_session_open(&session, record, &more);
@@ -180,8 +184,8 @@ static enum ulb_status summarise(struct ulb_record *record, struct ulb_error *er
 enum ulb_status ulb_run(const struct ulb_settings *settings, enum ulb_stage stage, struct ulb_record *record,
                         struct ulb_error *err)
 {
-    if (stage == ULB_STAGE_DEVICE)
-        return measure_device(settings, record, err);
+    if (stage == ULB_STAGE_DEVICE || stage == ULB_STAGE_DEVICE_GEMV || stage == ULB_STAGE_DEVICE_GEMM)
+        return measure_device(settings, stage, record, err);
     struct ulb_session session = {.settings = *settings};
     enum ulb_status status = ulb_session_open(&session, record, err);
     if (status != ULB_OK)

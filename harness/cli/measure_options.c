@@ -30,6 +30,7 @@ enum {
 enum {
     GRID = ULB_FOR_RUN | ULB_FOR_GEMV | ULB_FOR_GEMM,
     ROWS = GRID | ULB_FOR_GAMMA | ULB_FOR_FORMATS | ULB_FOR_VERIFY,
+    ON_DEVICE = ULB_FOR_BETA | ULB_FOR_VERIFY | ULB_FOR_GEMV | ULB_FOR_GEMM,
     ALL_FORMATS = ULB_FOR_FORMATS | ULB_FOR_VERIFY,
     TIMED = GRID | ULB_FOR_BETA | ULB_FOR_GAMMA | ULB_FOR_DECODE | ULB_FOR_FORMATS
 };
@@ -67,17 +68,24 @@ static const struct {
      ROWS | ULB_FOR_DECODE,
      0},
     {{"call-timeout", OPTION_TIMEOUT, "N", 0,
+      "seconds that one call of a library's kernel may take (default: 1000 times the scalar kernel's), or "
+      "one "
+      "launch on a device (default: 60)",
+      0},
+     ON_DEVICE &ROWS,
+     0},
+    {{"call-timeout", OPTION_TIMEOUT, "N", 0,
       "seconds that one call of a library's kernel may take (default: 1000 times the scalar kernel's)", 0},
-     ROWS | ULB_FOR_DECODE,
+     (ROWS & ~ON_DEVICE) | ULB_FOR_DECODE,
      0},
     {{"call-timeout", OPTION_TIMEOUT, "N", 0, "seconds that one launch on a device may take (default: 60)",
       0},
      ULB_FOR_BETA,
      0},
     {{"device", OPTION_DEVICE, "cpu|opencl:P.D|NAME", 0,
-      "measure a device of 'ulb-bench list devices' instead of the CPU: its id, or a part of its name", 0},
-     ULB_FOR_BETA,
-     ULB_FOR_GAMMA | ULB_FOR_GEMV | ULB_FOR_GEMM | ULB_FOR_DECODE | ULB_FOR_VERIFY},
+      "use a device of 'ulb-bench list devices' instead of the CPU: its id, or a part of its name", 0},
+     ON_DEVICE,
+     ULB_FOR_GAMMA | ULB_FOR_DECODE},
     {{"set", 's', "SET", 0, "cores: P, E, LP-E, all, PUs such as 0-3,8, or several: P,LP-E", 0}, TIMED, 0},
     {{"split", 'S', "static|dynamic|weighted", 0,
       "how rows are divided among threads (default: static; dynamic if cores differ)", 0},
@@ -296,7 +304,7 @@ enum ulb_status ulb_refuse_device(const struct ulb_measure_options *o, struct ul
         return ULB_OK;
     return ulb_fail(
         err, ULB_ENVIRONMENT,
-        "--device %.64s: only 'ulb-bench beta' can measure a device yet; leave --device out for the "
+        "--device %.64s: beta, verify, gemv and gemm alone can use a device yet; leave --device out for the "
         "CPU",
         o->settings.device);
 }
@@ -320,6 +328,9 @@ enum ulb_status ulb_refuse_idle(const struct ulb_measure_options *o, const char 
         {"ring-mib", settings->ring_bytes > 0},
         {"set", settings->set != NULL},
         {"isa-mask", settings->isa_mask != 0},
+        {"resume", o->resume != NULL},
+        {"turns", o->turns},
+        {"kernel-library", settings->libraries != NULL},
     };
     for (; *names; names++) {
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -87,7 +87,8 @@ struct ulb_section_command {
     const char *section; /* key of the record; its value is the JSON output */
     const char *const
         *beside;    /* further keys that stand beside it when it is an array; NULL-terminated, or NULL */
-    bool on_device; /* it measures the device of --device, whose entry in the section is the JSON output */
+    bool on_device; /* it measures the device of --device */
+    const struct ulb_section_command *device; /* what --device measures in its place; NULL: it cannot */
     void (*print)(const struct ulb_record *record, FILE *out); /* the table */
     /* Measures in turn with another program, in the place of all this; NULL: the command cannot. */
     enum ulb_status (*in_turns)(struct ulb_measure_options *options, struct ulb_error *err);

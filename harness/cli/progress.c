@@ -29,7 +29,7 @@ static const struct {
     {"gemv", 16, 58, STAGE(GEMV) | STAGE(ALL)},
     {"gemm", 20, 60, STAGE(GEMM)},
     {"count", 1, 1, STAGE(COUNT)},
-    {"device", 15, 60, STAGE(DEVICE)},
+    {"device", 15, 60, STAGE(DEVICE) | STAGE(DEVICE_GEMV) | STAGE(DEVICE_GEMM)},
     {"formats", 6, 18, STAGE(FORMATS)},
     {"decode", 3, 4, STAGE(DECODE) | STAGE(ALL)},
 };

@@ -97,11 +97,11 @@ enum ulb_status ulb_measure_run(struct ulb_measure_options *o, enum ulb_stage st
 }
 
 /* "cells" is an array in the record. Here it becomes an object, so that every output is one. It has what
- * belongs to the cells beside them. */
+ * belongs to the cells beside them. Of "devices" one was measured. */
 static json_t *section_json(const struct ulb_record *record, const struct ulb_section_command *command)
 {
     json_t *value = json_object_get(record->root, command->section);
-    if (command->on_device)
+    if (strcmp(command->section, "devices") == 0)
         value = json_array_get(value, 0);
     if (!json_is_array(value))
         return json_incref(value);
@@ -196,6 +196,8 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
     struct ulb_measure_options options;
     struct ulb_record from = {NULL};
     struct argp parser = *ulb_measure_argp(command->options);
+    static const char *const cpu_alone[] = {"set",    "isa-mask", "split",          "warm", "aa",
+                                            "resume", "turns",    "kernel-library", NULL};
     bool done;
     parser.doc = command->doc;
     ulb_measure_defaults(&options, err);
@@ -206,6 +208,10 @@ enum ulb_status ulb_section_run(const struct ulb_section_command *command, int a
         status = ulb_measure_restore(&options, options.resume, &from, err);
     if (status == ULB_OK && options.resume)
         status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
+    if (status == ULB_OK && options.settings.device && command->device) {
+        command = command->device;
+        status = ulb_refuse_idle(&options, cpu_alone, "on a device", err);
+    }
     if (status == ULB_OK)
         status =
             options.turns ? command->in_turns(&options, err) : ulb_section_measure(command, &options, err);

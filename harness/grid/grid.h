@@ -52,6 +52,9 @@ struct ulb_grid_plan {
     bool predicts; /* beside the models: needs gammas and cells that calibrate */
 };
 
+/* What the settings ask for, with the defaults of the product; machine is the caller's to set. */
+struct ulb_grid_plan ulb_grid_plan_of(const struct ulb_settings *settings, enum ulb_product product);
+
 struct ulb_grid {
     struct ulb_grid_plan plan;
     struct ulb_model_list models;

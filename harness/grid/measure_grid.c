@@ -41,12 +41,10 @@ static const char DEFAULT_MODELS[] = "falcon3-1b,mobilellm-1.5b,llama3-8b";
 static const char GEMM_SHAPES[] = "4096x4096";
 static const char GEMM_TOKENS_QUICK[] = "4,16,64", GEMM_TOKENS_FULL[] = "2,4,8,16,32,64,128,512";
 
-static struct ulb_grid_plan plan_of(const struct ulb_session *session, enum ulb_product product)
+struct ulb_grid_plan ulb_grid_plan_of(const struct ulb_settings *settings, enum ulb_product product)
 {
-    const struct ulb_settings *settings = &session->settings;
     bool gemv = product == ULB_GEMV, quick = settings->quick, turns = settings->turns != NULL;
     struct ulb_grid_plan plan = {
-        .machine = &session->machine,
         .settings = settings,
         .models = settings->models,
         .shapes = settings->shapes,
@@ -65,6 +63,13 @@ static struct ulb_grid_plan plan_of(const struct ulb_session *session, enum ulb_
         plan.rounds = 1;
     if (!plan.tokens)
         plan.tokens = quick ? GEMM_TOKENS_QUICK : GEMM_TOKENS_FULL;
+    return plan;
+}
+
+static struct ulb_grid_plan plan_of(const struct ulb_session *session, enum ulb_product product)
+{
+    struct ulb_grid_plan plan = ulb_grid_plan_of(&session->settings, product);
+    plan.machine = &session->machine;
     return plan;
 }
 

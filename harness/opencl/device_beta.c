@@ -6,6 +6,7 @@
 #include "harness/opencl/device_sources.h"
 #include "harness/session/json_number.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,13 +171,18 @@ static enum ulb_status measure_cell(struct beta *beta, size_t r, size_t bytes, s
     char doing[64];
     bool right = false;
     size_t n = large ? bytes / ring->copy_bytes : 1;
+    const struct ulb_device_sampling sampling = {.launches = launches,
+                                                 .n = n,
+                                                 .least = 3,
+                                                 .most = beta->quick ? 3 : 15,
+                                                 .seconds = beta->quick ? 0.1 : 1,
+                                                 .doing = doing};
     enum ulb_status status = begin_reading(&reading, beta->program, err);
     for (size_t i = 0; i < n; i++)
         launches[i] = (struct ulb_launch){reading.kernel, ring->copies[i], reading.items, GROUP};
     snprintf(doing, sizeof doing, "%zu KiB were read with %s", bytes >> 10, reading.reader->name);
     if (status == ULB_OK)
-        status = ulb_device_sample(beta->queue, launches, n, 3, beta->quick ? 3 : 15, beta->quick ? 0.1 : 1,
-                                   doing, &samples, err);
+        status = ulb_device_sample(beta->queue, &sampling, &samples, err);
     if (status == ULB_OK) {
         reading.launched = (samples.n + 1) * n; /* one to warm up */
         status = check_sums(&reading, &right, err);
@@ -246,6 +252,20 @@ static void leave_out_absent(struct beta *beta, const char *options)
     }
 }
 
+/* Of the size that was read last. */
+static const struct ulb_device_reader *best_reader(const struct beta *beta)
+{
+    const struct ulb_device_reader *best = NULL;
+    double rate = 0;
+    for (size_t r = 0; r < READERS; r++) {
+        if (beta->out[r] || !(beta->rate[r] > rate))
+            continue;
+        rate = beta->rate[r];
+        best = &ulb_device_readers[r];
+    }
+    return best;
+}
+
 static enum ulb_status measure_ring(struct beta *beta, const char *options, struct ulb_device_ring *ring,
                                     struct ulb_error *err)
 {
@@ -258,7 +278,7 @@ static enum ulb_status measure_ring(struct beta *beta, const char *options, stru
 }
 
 enum ulb_status ulb_device_beta(const struct ulb_device_queue *queue, bool quick, size_t ring_bytes,
-                                struct ulb_error *err)
+                                const struct ulb_device_reader **best, struct ulb_error *err)
 {
     struct ulb_device_ring ring = {0};
     struct beta beta = {.queue = queue, .ring = &ring, .quick = quick};
@@ -273,9 +293,59 @@ enum ulb_status ulb_device_beta(const struct ulb_device_queue *queue, bool quick
         status = ulb_device_ring_open(&ring, queue, fill, ring_bytes, err);
     if (status == ULB_OK)
         status = measure_ring(&beta, options, &ring, err);
+    if (best)
+        *best = best_reader(&beta);
     ulb_device_ring_close(&ring, queue);
     if (fill)
         queue->cl->clReleaseKernel(fill);
     queue->cl->clReleaseProgram(beta.program);
     return status;
+}
+
+/* ---- the yardstick beside other measurements ---- */
+
+enum ulb_status ulb_device_yardstick_open(struct ulb_device_yardstick *yardstick,
+                                          const struct ulb_device_queue *queue,
+                                          const struct ulb_device_reader *reader, size_t bytes,
+                                          struct ulb_error *err)
+{
+    struct reading reading = {.queue = queue, .reader = reader, .copy_bytes = bytes};
+    char options[64];
+    *yardstick = (struct ulb_device_yardstick){.queue = queue, .bytes = bytes};
+    ulb_read_options(queue->device, options, sizeof options);
+    enum ulb_status status = ulb_program_build(queue, &ulb_source_read, options, &yardstick->program, err);
+    if (status == ULB_OK)
+        status = begin_reading(&reading, yardstick->program, err);
+    yardstick->kernel = reading.kernel;
+    yardstick->sums = reading.sums;
+    yardstick->items = reading.items;
+    return status;
+}
+
+enum ulb_status ulb_device_yardstick_read(const struct ulb_device_yardstick *yardstick, const cl_mem *buffers,
+                                          size_t n, double *rate, struct ulb_error *err)
+{
+    struct ulb_launch launches[ULB_RING_COPIES_MOST];
+    struct ulb_launch_time time = {0};
+    n = n < ULB_RING_COPIES_MOST ? n : ULB_RING_COPIES_MOST;
+    for (size_t i = 0; i < n; i++)
+        launches[i] = (struct ulb_launch){yardstick->kernel, buffers[i], yardstick->items, GROUP};
+    ulb_device_doing(yardstick->queue->link, yardstick->queue->launch_limit_s,
+                     "restart its driver, take another --device, or raise --call-timeout",
+                     "while the yardstick was read on %s", yardstick->queue->device->id);
+    enum ulb_status status = ulb_launch_all(yardstick->queue, launches, n, &time, err);
+    *rate = time.event_s > 0 ? (double)(n * yardstick->bytes) / time.event_s : (double)NAN;
+    return status;
+}
+
+void ulb_device_yardstick_close(struct ulb_device_yardstick *yardstick)
+{
+    const struct ulb_device_queue *queue = yardstick->queue;
+    if (yardstick->kernel)
+        queue->cl->clReleaseKernel(yardstick->kernel);
+    if (yardstick->sums)
+        queue->cl->clReleaseMemObject(yardstick->sums);
+    if (yardstick->program)
+        queue->cl->clReleaseProgram(yardstick->program);
+    *yardstick = (struct ulb_device_yardstick){0};
 }

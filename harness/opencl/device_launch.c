@@ -10,17 +10,26 @@ static enum ulb_status measure(const struct ulb_device_queue *queue, cl_kernel e
 {
     struct ulb_launch launches[BACK_TO_BACK];
     struct ulb_device_samples samples;
+    const struct ulb_device_sampling alone = {.launches = launches,
+                                              .n = 1,
+                                              .least = ALONE_LEAST,
+                                              .most = quick ? ALONE_LEAST : ALONE_MOST,
+                                              .seconds = 1,
+                                              .doing = "an empty kernel was launched"};
+    const struct ulb_device_sampling many = {.launches = launches,
+                                             .n = BACK_TO_BACK,
+                                             .least = 3,
+                                             .most = quick ? 3 : 15,
+                                             .seconds = 1,
+                                             .doing = "empty kernels were launched back to back"};
     json_t *row = json_object();
     for (size_t i = 0; i < BACK_TO_BACK; i++)
         launches[i] = (struct ulb_launch){.kernel = empty, .items = 1, .group = 1};
-    enum ulb_status status =
-        ulb_device_sample(queue, launches, 1, ALONE_LEAST, quick ? ALONE_LEAST : ALONE_MOST, 1,
-                          "an empty kernel was launched", &samples, err);
+    enum ulb_status status = ulb_device_sample(queue, &alone, &samples, err);
     if (status == ULB_OK) {
         ulb_device_set_times(row, &samples, 1);
         json_object_set_new(row, "samples", json_integer((json_int_t)samples.n));
-        status = ulb_device_sample(queue, launches, BACK_TO_BACK, 3, quick ? 3 : 15, 1,
-                                   "empty kernels were launched back to back", &samples, err);
+        status = ulb_device_sample(queue, &many, &samples, err);
     }
     if (status == ULB_OK) {
         json_t *back_to_back = json_pack("{s:i}", "launches", BACK_TO_BACK);

@@ -10,13 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS_PER_UNIT = 2048, GROUP = 64, ROUNDS_LEAST = 64, ROUNDS_MOST = 1 << 20 };
+enum { ITEMS_PER_UNIT = 2048, GROUP = 64, ROUNDS_LEAST = 64, ROUNDS_MOST = 1 << 20, INT32_FACTOR = 1664525 };
 
 /* Values that an item of peak.cl ends with after so many rounds. */
 static uint32_t fp32_result(uint32_t rounds)
 {
     (void)rounds;
     return 8 * 2;
+}
+
+/* Accumulator i begins with i. */
+static uint32_t int32_result(uint32_t rounds)
+{
+    uint32_t sum = 0;
+    for (uint32_t first = 0; first < 8; first++) {
+        uint32_t x = first;
+        for (uint32_t i = 0; i < rounds; i++)
+            x = x * INT32_FACTOR + 1;
+        sum += x;
+    }
+    return sum;
 }
 
 static uint32_t dp4a_result(uint32_t rounds)
@@ -51,6 +64,7 @@ static const struct peak {
     uint32_t (*result)(uint32_t rounds);
 } peaks[] = {
     {"fp32", "FP32", NULL, 8 * 2, 0x3f000000, 0x3f800000, fp32_result},
+    {"int32", "INT32", NULL, 8 * 2, INT32_FACTOR, 1, int32_result},
     {"dp4a", "DP4A", ULB_DP4A_EXTENSION, 8 * 8, 1, 0x01010101, dp4a_result},
     {"i8xi8", "I8I8", ULB_DPAS_EXTENSION, 8 * 8 * 64, 0x01010101, 0x01010101, k32_result},
     {"i8xi4", "I8I4", ULB_DPAS_EXTENSION, 8 * 8 * 64, 0x01010101, 0x11111111, k32_result},
@@ -61,10 +75,7 @@ enum { PEAKS = sizeof peaks / sizeof *peaks };
 
 void ulb_peak_options(const char *operation, const struct ulb_device *device, char *options, size_t bytes)
 {
-    /* The packed dot product is a function of later versions of the language. */
-    const char *std = strcmp(operation, "DP4A") != 0                 ? ""
-                      : strncmp(device->version, "OpenCL 2", 8) == 0 ? " -cl-std=CL2.0"
-                                                                     : " -cl-std=CL3.0";
+    const char *std = strcmp(operation, "DP4A") == 0 ? ulb_device_std(device) : "";
     snprintf(options, bytes, "-DULB_PEAK_%s -DULB_LANES=%zu%s", operation, ulb_device_lanes(device), std);
 }
 
@@ -92,13 +103,14 @@ static enum ulb_status set_arguments(const struct work *work, cl_uint rounds, st
 static enum ulb_status find_rounds(const struct work *work, double seconds, cl_uint *rounds,
                                    struct ulb_error *err)
 {
+    const struct ulb_device_sampling once = {
+        .launches = &work->launch, .n = 1, .least = 1, .most = 1, .doing = "a peak was looked for"};
     enum ulb_status status = ULB_OK;
     for (*rounds = ROUNDS_LEAST; *rounds < ROUNDS_MOST; *rounds *= 2) {
         struct ulb_device_samples samples;
         status = set_arguments(work, *rounds, err);
         if (status == ULB_OK)
-            status = ulb_device_sample(work->queue, &work->launch, 1, 1, 1, 0, "a peak was looked for",
-                                       &samples, err);
+            status = ulb_device_sample(work->queue, &once, &samples, err);
         if (status != ULB_OK || samples.event_s[0] >= seconds)
             break;
     }
@@ -144,12 +156,14 @@ static enum ulb_status measure(struct work *work, json_t *row, bool quick, struc
     char doing[48];
     struct ulb_device_samples samples;
     bool right = false;
+    const struct ulb_device_sampling sampling = {
+        .launches = &work->launch, .n = 1, .least = 3, .most = quick ? 3 : 9, .seconds = 1, .doing = doing};
     enum ulb_status status = find_rounds(work, quick ? 2e-3 : 20e-3, &rounds, err);
     if (status == ULB_OK)
         status = set_arguments(work, rounds, err);
     snprintf(doing, sizeof doing, "the peak of %s was measured", work->peak->name);
     if (status == ULB_OK)
-        status = ulb_device_sample(work->queue, &work->launch, 1, 3, quick ? 3 : 9, 1, doing, &samples, err);
+        status = ulb_device_sample(work->queue, &sampling, &samples, err);
     if (status == ULB_OK)
         status = check(work, rounds, &right, err);
     if (status == ULB_OK && right)

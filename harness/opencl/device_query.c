@@ -65,6 +65,11 @@ size_t ulb_device_lanes(const struct ulb_device *device)
     return device->n_lanes > 0 ? device->lanes[0] : 0;
 }
 
+const char *ulb_device_std(const struct ulb_device *device)
+{
+    return strncmp(device->version, "OpenCL 2", 8) == 0 ? " -cl-std=CL2.0" : " -cl-std=CL3.0";
+}
+
 /* Sub-groups' sizes by the extension that lists them, else the one width of the vendor's own. */
 static void query_lanes(struct ulb_device *device)
 {

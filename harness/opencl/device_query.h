@@ -41,6 +41,9 @@ bool ulb_device_has(const struct ulb_device *device, const char *extension);
  * the device has that, else its first; 0: none. */
 size_t ulb_device_lanes(const struct ulb_device *device);
 
+/* The option for the version of the language that has the packed dot product, a blank before it. */
+const char *ulb_device_std(const struct ulb_device *device);
+
 #define ULB_DPAS_EXTENSION "cl_intel_subgroup_matrix_multiply_accumulate"
 #define ULB_DP4A_EXTENSION "cl_khr_integer_dot_product"
 

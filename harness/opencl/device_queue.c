@@ -105,10 +105,13 @@ enum ulb_status ulb_program_build(const struct ulb_device_queue *queue,
                                   cl_program *program, struct ulb_error *err)
 {
     cl_int error;
-    const char *texts[2] = {(const char *)source->texts[0], (const char *)source->texts[1]};
+    const char *texts[ULB_SOURCE_TEXTS];
+    cl_uint n = 0;
+    for (; n < ULB_SOURCE_TEXTS && source->texts[n]; n++)
+        texts[n] = (const char *)source->texts[n];
     ulb_device_doing(queue->link, BUILD_LIMIT_S, "update the driver or take another --device",
                      "while %s was built for %s", source->name, queue->device->id);
-    *program = queue->cl->clCreateProgramWithSource(queue->context, texts[1] ? 2 : 1, texts, NULL, &error);
+    *program = queue->cl->clCreateProgramWithSource(queue->context, n, texts, NULL, &error);
     if (!*program)
         return ulb_device_refuse(queue->device, "clCreateProgramWithSource", error, err);
     error = queue->cl->clBuildProgram(*program, 1, &queue->device->handle, options, NULL, NULL);

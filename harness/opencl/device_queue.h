@@ -18,11 +18,11 @@ enum ulb_status ulb_queue_open(struct ulb_device_queue *queue, const struct ulb_
                                struct ulb_device_link *link, double launch_limit_s, struct ulb_error *err);
 void ulb_queue_close(struct ulb_device_queue *queue);
 
-/* The source of kernels: a name for messages, and texts that are put one behind the other; the second may be
- * NULL. */
+/* The source of kernels: a name for messages, and texts that are put one behind the other; NULL: no more. */
+enum { ULB_SOURCE_TEXTS = 4 };
 struct ulb_device_source {
     const char *name;
-    const unsigned char *texts[2];
+    const unsigned char *texts[ULB_SOURCE_TEXTS];
 };
 
 /* Builds a program. On failure the message names source, options and the first error, and the whole log is

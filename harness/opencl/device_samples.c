@@ -9,29 +9,30 @@
 
 static const double ANNOUNCE_S = 0.25; /* short samples are not disturbed one by one */
 
-enum ulb_status ulb_device_sample(const struct ulb_device_queue *queue, const struct ulb_launch *launches,
-                                  size_t n, size_t least, size_t most, double seconds, const char *doing,
+enum ulb_status ulb_device_sample(const struct ulb_device_queue *queue,
+                                  const struct ulb_device_sampling *sampling,
                                   struct ulb_device_samples *samples, struct ulb_error *err)
 {
+    const size_t turns = sampling->turns > 0 ? sampling->turns : 1;
     enum ulb_status status = ULB_OK;
     double begin = 0, announced = 0;
     samples->n = 0;
-    for (size_t i = 0; i <= most && status == ULB_OK; i++) {
+    for (size_t i = 0; i <= sampling->most && status == ULB_OK; i++) {
         struct ulb_launch_time time;
         if (ulb_now() - announced > ANNOUNCE_S) {
             announced = ulb_now();
             ulb_device_doing(queue->link, queue->launch_limit_s,
                              "restart its driver, take another --device, or raise --call-timeout",
-                             "while %s on %s", doing, queue->device->id);
+                             "while %s on %s", sampling->doing, queue->device->id);
         }
-        status = ulb_launch_all(queue, launches, n, &time, err);
+        status = ulb_launch_all(queue, sampling->launches + i % turns * sampling->n, sampling->n, &time, err);
         if (i == 0) { /* the driver may have compiled the kernel */
             begin = ulb_now();
             continue;
         }
         samples->event_s[samples->n] = time.event_s;
         samples->host_s[samples->n++] = time.host_s;
-        if (samples->n >= least && ulb_now() - begin > seconds)
+        if (samples->n >= sampling->least && ulb_now() - begin > sampling->seconds)
             break;
     }
     return status;

@@ -11,10 +11,19 @@ struct ulb_device_samples {
     size_t n;
 };
 
-/* Launches once to warm up, then takes samples: at least `least`, and as many as there is time for up to
- * `most`. Each may take as long as the queue allows a launch. doing: what a sample is, behind "while". */
-enum ulb_status ulb_device_sample(const struct ulb_device_queue *queue, const struct ulb_launch *launches,
-                                  size_t n, size_t least, size_t most, double seconds, const char *doing,
+/* What is launched for a sample, and how many are taken: at least `least`, and as many as there is time for
+ * up to `most`. doing: what a sample is, behind "while". */
+struct ulb_device_sampling {
+    const struct ulb_launch *launches; /* [turns][n]: those of one sample after the other; turns 0: 1 */
+    size_t n, turns;
+    size_t least, most;
+    double seconds;
+    const char *doing;
+};
+
+/* Launches once to warm up, then takes the samples. Each may take as long as the queue allows a launch. */
+enum ulb_status ulb_device_sample(const struct ulb_device_queue *queue,
+                                  const struct ulb_device_sampling *sampling,
                                   struct ulb_device_samples *samples, struct ulb_error *err);
 
 /* Medians in us as "us_event" and "us_host", divided by `parts` (launches that a sample has). */

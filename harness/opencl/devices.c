@@ -38,7 +38,8 @@ enum ulb_status ulb_devices_list(json_t *rows, json_t *notes, struct ulb_error *
 struct limits {
     const struct ulb_settings *settings;
     struct ulb_record *record;
-    json_t *device; /* NULL: not told yet */
+    const struct ulb_device_more *more; /* NULL: limits alone */
+    json_t *device;                     /* NULL: not told yet */
 };
 
 /* The device's entry in the record, with the arrays that values go to; kept as the record's. */
@@ -86,6 +87,8 @@ static enum ulb_status take_limit(void *context, const char *key, json_t *value,
         return ulb_record_warn(limits->record, err, "%s", json_string_value(value));
     if (strcmp(key, "progress") == 0 && settings->progress)
         settings->progress(settings->progress_context, "device", json_number_value(value), 0);
+    if (strcmp(key, "product") == 0 && limits->more && limits->device)
+        return limits->more->take(limits->more->context, limits->device, value, err);
     for (size_t i = 0; i < sizeof places / sizeof *places && limits->device; i++) {
         if (strcmp(key, places[i].key) == 0)
             return places[i].array ? add(limits->device, places[i].array, value, err)
@@ -158,21 +161,53 @@ static enum ulb_status warn_of_ring(const struct limits *limits, struct ulb_erro
     return ULB_OK;
 }
 
-enum ulb_status ulb_device_limits(const struct ulb_settings *settings, struct ulb_record *record,
-                                  struct ulb_error *err)
+enum ulb_status ulb_device_limits(const struct ulb_settings *settings, const struct ulb_device_more *more,
+                                  struct ulb_record *record, struct ulb_error *err)
 {
     const struct ulb_device_wish wish = {settings->device, settings->quick, settings->ring_bytes,
                                          settings->call_timeout_s};
-    struct limits limits = {settings, record, NULL};
-    struct ulb_error more;
-    enum ulb_status status = ulb_device_run(ulb_device_limits_job, &wish, take_limit, &limits, err);
+    struct limits limits = {settings, record, more, NULL};
+    struct ulb_error unfinished;
+    enum ulb_status status = more ? ulb_device_run(more->job, more->arg, take_limit, &limits, err)
+                                  : ulb_device_run(ulb_device_limits_job, &wish, take_limit, &limits, err);
     if (!limits.device)
         return status;
-    enum ulb_status finished = add_yardstick(&limits, &more);
+    enum ulb_status finished = add_yardstick(&limits, &unfinished);
     if (finished == ULB_OK)
-        finished = warn_of_ring(&limits, &more);
+        finished = warn_of_ring(&limits, &unfinished);
     if (finished == ULB_OK || status != ULB_OK)
         return status;
-    *err = more;
+    *err = unfinished;
     return finished;
+}
+
+/* ---- verification ---- */
+
+struct rows {
+    ulb_device_row_fn *take;
+    void *context;
+};
+
+static enum ulb_status take_verified(void *context, const char *key, json_t *value, struct ulb_error *err)
+{
+    const struct rows *rows = context;
+    if (strcmp(key, "row") != 0 && strcmp(key, "note") != 0)
+        return ULB_OK;
+    return rows->take(rows->context, key, value, err);
+}
+
+enum ulb_status ulb_device_verify(const struct ulb_settings *settings, ulb_device_row_fn *take, void *context,
+                                  struct ulb_error *err)
+{
+    struct ulb_device_selection selection;
+    const struct ulb_device_verify_wish wish = {
+        {settings->device, settings->quick, settings->ring_bytes, settings->call_timeout_s},
+        &selection,
+        settings->seed};
+    struct rows rows = {take, context};
+    enum ulb_status status = ulb_device_select(&selection, settings->formats, settings->kernels, err);
+    if (status == ULB_OK)
+        status = ulb_device_run(ulb_device_verify_job, &wish, take_verified, &rows, err);
+    ulb_device_selection_close(&selection);
+    return status;
 }

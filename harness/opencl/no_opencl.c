@@ -20,3 +20,17 @@ enum ulb_status ulb_device_limits_job(struct ulb_device_link *link, const void *
     (void)arg;
     return refuse(err);
 }
+
+enum ulb_status ulb_device_verify_job(struct ulb_device_link *link, const void *arg, struct ulb_error *err)
+{
+    (void)link;
+    (void)arg;
+    return refuse(err);
+}
+
+enum ulb_status ulb_device_products_job(struct ulb_device_link *link, const void *arg, struct ulb_error *err)
+{
+    (void)link;
+    (void)arg;
+    return refuse(err);
+}

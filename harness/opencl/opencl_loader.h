@@ -23,6 +23,7 @@
     X(clCreateCommandQueue)                                                                                  \
     X(clReleaseCommandQueue)                                                                                 \
     X(clCreateBuffer)                                                                                        \
+    X(clCreateSubBuffer)                                                                                     \
     X(clReleaseMemObject)                                                                                    \
     X(clCreateProgramWithSource)                                                                             \
     X(clBuildProgram)                                                                                        \
@@ -34,6 +35,8 @@
     X(clSetKernelArg)                                                                                        \
     X(clEnqueueNDRangeKernel)                                                                                \
     X(clEnqueueReadBuffer)                                                                                   \
+    X(clEnqueueWriteBuffer)                                                                                  \
+    X(clEnqueueCopyBuffer)                                                                                   \
     X(clGetEventProfilingInfo)                                                                               \
     X(clReleaseEvent)                                                                                        \
     X(clFinish)

@@ -57,18 +57,6 @@ static enum ulb_status check_formats(const char *list, struct ulb_error *err)
     return list ? ulb_words_differ("format", list, err) : ULB_OK;
 }
 
-static bool in_list(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *word = list; *word;) {
-        size_t n = strcspn(word, ",");
-        if (n == length && strncmp(word, name, n) == 0)
-            return true;
-        word += n + (word[n] == ',');
-    }
-    return false;
-}
-
 /* The names that a kernel is asked for by: its own, and what that begins with up to each '-'. */
 static void suggest_kernel(struct ulb_suggestion *suggestion, const struct ulb_kernel *kernel)
 {
@@ -87,7 +75,7 @@ enum ulb_status ulb_refuse_kernel_filter(const char *filter, const char *formats
     char what[200], otherwise[200];
     struct ulb_suggestion suggestion = ulb_suggest(filter, strlen(filter));
     for (size_t i = 0; i < ulb_kernel_count; i++) {
-        if (!formats || in_list(formats, ulb_kernels[i]->layout->format->name))
+        if (!formats || ulb_words_have(formats, ulb_kernels[i]->layout->format->name))
             suggest_kernel(&suggestion, ulb_kernels[i]);
     }
     snprintf(what, sizeof what, "no kernel %s%.150s%smatches", formats ? "of " : "", formats ? formats : "",
@@ -117,7 +105,7 @@ bool ulb_selection_can_run(const struct ulb_selection *selection, ulb_isa_set ne
 
 bool ulb_selection_wants(const struct ulb_selection *selection, const struct ulb_kernel *kernel)
 {
-    if (selection->formats && !in_list(selection->formats, kernel->layout->format->name))
+    if (selection->formats && !ulb_words_have(selection->formats, kernel->layout->format->name))
         return false;
     if (!selection->matched) {
         /* Scalar kernels are slow, groups and blocks multiply the formats, and EVEX kernels are their VEX

@@ -11,8 +11,10 @@
 
 /* What is measured: one stage, some, or the whole run, which is all of them but the GEMMs and decoding. */
 enum ulb_stage {
-    ULB_STAGE_COUNT,  /* instructions alone, nothing by a clock */
-    ULB_STAGE_DEVICE, /* what the settings' device can do, nothing of the CPU */
+    ULB_STAGE_COUNT,       /* instructions alone, nothing by a clock */
+    ULB_STAGE_DEVICE,      /* what the settings' device can do, nothing of the CPU */
+    ULB_STAGE_DEVICE_GEMV, /* DEVICE, and products on it */
+    ULB_STAGE_DEVICE_GEMM,
     ULB_STAGE_BETA,
     ULB_STAGE_MEMORY, /* beta at memory level alone */
     ULB_STAGE_GAMMA,

@@ -538,37 +538,46 @@ struct ulb_gemm ulb_test_case_gemm(const struct ulb_test_case *test_case, const 
 }
 
 /* Whether row m of token n is right; *expected is what it should be. */
-static bool is_right(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel, size_t n,
-                     size_t m, float y, float *expected)
+static bool is_right(const struct ulb_test_case *test_case, double tolerance, size_t n, size_t m, float y,
+                     float *expected)
 {
     size_t at = n % ULB_TEST_CASE_BASES * test_case->weights.m + m;
     float factor = factor_of(n);
     *expected = test_case->expected[at] * factor + 0.0f; /* 0, not -0: as the sum of integers gives it */
-    if (kernel->tolerance > 0)
-        return fabs((double)y - (double)*expected) <= kernel->tolerance * ((double)test_case->weights.k + 8) *
+    if (tolerance > 0)
+        return fabs((double)y - (double)*expected) <= tolerance * ((double)test_case->weights.k + 8) *
                                                           (double)(test_case->magnitude[at] * fabsf(factor));
     return memcmp(&y, expected, sizeof y) == 0;
+}
+
+bool ulb_test_case_differs(const struct ulb_test_case *test_case, double tolerance, const float *y,
+                           struct ulb_difference *first)
+{
+    for (size_t n = 0; n < test_case->n; n++) {
+        for (size_t m = 0; m < test_case->weights.m; m++, y++) {
+            float expected;
+            if (is_right(test_case, tolerance, n, m, *y, &expected))
+                continue;
+            *first = (struct ulb_difference){m, n, (double)*y, (double)expected};
+            return true;
+        }
+    }
+    return false;
 }
 
 enum ulb_status ulb_test_case_check(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,
                                     const float *y, struct ulb_error *err)
 {
-    for (size_t n = 0; n < test_case->n; n++) {
-        for (size_t m = 0; m < test_case->weights.m; m++, y++) {
-            float expected;
-            char name[ULB_KERNEL_NAME_MAX], token[64] = "";
-            if (is_right(test_case, kernel, n, m, *y, &expected))
-                continue;
-            if (test_case->n > 1)
-                snprintf(token, sizeof token, ", token %zu of %zu", n, test_case->n);
-            return ulb_fail(
-                err, ULB_FINDING,
-                "kernel %s differs from its scalar reference at %zux%zu, row %zu%s: %.9g, not %.9g",
-                ulb_kernel_name(kernel, name), test_case->weights.m, test_case->weights.k, m, token,
-                (double)*y, (double)expected);
-        }
-    }
-    return ULB_OK;
+    struct ulb_difference first;
+    char name[ULB_KERNEL_NAME_MAX], token[64] = "";
+    if (!ulb_test_case_differs(test_case, kernel->tolerance, y, &first))
+        return ULB_OK;
+    if (test_case->n > 1)
+        snprintf(token, sizeof token, ", token %zu of %zu", first.token, test_case->n);
+    return ulb_fail(err, ULB_FINDING,
+                    "kernel %s differs from its scalar reference at %zux%zu, row %zu%s: %.9g, not %.9g",
+                    ulb_kernel_name(kernel, name), test_case->weights.m, test_case->weights.k, first.row,
+                    token, first.is, first.should_be);
 }
 
 enum ulb_status ulb_test_case_verify(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,

@@ -69,6 +69,14 @@ struct ulb_gemm ulb_test_case_gemm(const struct ulb_test_case *test_case, const 
 /* Whether K columns are whole blocks of the format. ULB_BAD_INPUT with the format, its block and K. */
 enum ulb_status ulb_test_case_fits(const struct ulb_format *format, size_t k, struct ulb_error *err);
 
+/* The first row and token of a result that is not the answer within a bound as of struct ulb_kernel. */
+struct ulb_difference {
+    size_t row, token;
+    double is, should_be;
+};
+bool ulb_test_case_differs(const struct ulb_test_case *test_case, double tolerance, const float *y,
+                           struct ulb_difference *first);
+
 /* Compares a result with the answer of every token: bit-equal for exact kernels, else within the kernel's
  * bound. On a difference the message names kernel, row, token, both values; ULB_FINDING. */
 enum ulb_status ulb_test_case_check(const struct ulb_test_case *test_case, const struct ulb_kernel *kernel,

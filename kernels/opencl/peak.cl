@@ -21,6 +21,24 @@ kernel void peak(global uint *out, uint rounds, uint factor, uint summand)
 }
 #endif
 
+#ifdef ULB_PEAK_INT32
+kernel void peak(global uint *out, uint rounds, uint a, uint b)
+{
+    uint x0 = 0, x1 = 1, x2 = 2, x3 = 3, x4 = 4, x5 = 5, x6 = 6, x7 = 7;
+    for (uint i = 0; i < rounds; i++) {
+        x0 = x0 * a + b;
+        x1 = x1 * a + b;
+        x2 = x2 * a + b;
+        x3 = x3 * a + b;
+        x4 = x4 * a + b;
+        x5 = x5 * a + b;
+        x6 = x6 * a + b;
+        x7 = x7 * a + b;
+    }
+    out[get_global_id(0)] = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7;
+}
+#endif
+
 #ifdef ULB_PEAK_DP4A
 /* An operand is a sum of four steps before: products that stay the same would be taken out of the loop. */
 kernel void peak(global uint *out, uint rounds, uint start, uint ones)

@@ -116,6 +116,9 @@ struct ulb_cell {
     size_t n_disturbed;
     double *disturbed_samples; /* their places in us_samples: taken although a core was not free of
                                   interference */
+    /* Of a device alone; device "": the CPU, and none of these is in the document. us is the host's time. */
+    char device[32], path[16], tile[16], quantise[8];
+    double us_event, launch_us; /* by the device's clock; of an empty kernel, by the host's. 0: not known */
 };
 
 /* What a kernel's inner loop executes, in instructions: a figure without noise. */
@@ -381,7 +384,7 @@ enum ulb_field_kind {
     ULB_FIELD_TEXT,   /* char[size] */
     ULB_FIELD_WORD,   /* char[size], one of words; null when "" and a reason is given for that */
     ULB_FIELD_COUNT,  /* size_t */
-    ULB_FIELD_SMALL,  /* unsigned */
+    ULB_FIELD_SMALL,  /* unsigned; 0 is null when a reason is given for that */
     ULB_FIELD_FLAG,   /* bool */
     ULB_FIELD_NUMBER, /* double, finite; NAN is null when a reason is given for that */
 };
@@ -397,6 +400,7 @@ struct ulb_field {
     int since;           /* schema version that brought it; older records may lack it */
     bool optional;       /* records of any version may lack it: came without a new version */
     bool whole;          /* a number without a fraction, as which it is written */
+    bool left_out;       /* when it is "" or not above 0 */
 };
 
 /* A list of numbers in each item of an array. */

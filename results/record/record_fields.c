@@ -97,7 +97,8 @@ static json_t *field_value(const struct ulb_field *field, const char *at, bool *
     case ULB_FIELD_COUNT:
         return json_integer((json_int_t) * (const size_t *)(const void *)at);
     case ULB_FIELD_SMALL:
-        return json_integer((json_int_t) * (const unsigned *)(const void *)at);
+        *absent = *(const unsigned *)(const void *)at == 0 && is_nullable(field);
+        return *absent ? json_null() : json_integer((json_int_t) * (const unsigned *)(const void *)at);
     case ULB_FIELD_FLAG:
         return json_boolean(*(const bool *)(const void *)at);
     case ULB_FIELD_NUMBER: {
@@ -116,10 +117,19 @@ static json_t *field_value(const struct ulb_field *field, const char *at, bool *
     return text;
 }
 
+static bool is_left_out(const struct ulb_field *field, const char *at)
+{
+    if (!field->left_out)
+        return false;
+    return field->kind == ULB_FIELD_NUMBER ? !(*(const double *)(const void *)at > 0) : *at == '\0';
+}
+
 static enum ulb_status write_field(json_t *object, const struct ulb_field *field, const char *item,
                                    struct ulb_error *err)
 {
     bool absent;
+    if (is_left_out(field, item + field->offset))
+        return ULB_OK;
     err->message[0] = '\0';
     json_t *value = field_value(field, item + field->offset, &absent, err);
     if (!value && err->message[0])

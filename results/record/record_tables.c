@@ -145,6 +145,10 @@ static const char one_place[] = "the kernel's prefetches have one place for so m
 static const char none_or_one_place[] =
     "no prompt, or the kernel's prefetches have one place for so many tokens";
 
+#define ON_DEVICE .optional = true, .left_out = true
+static const char *const paths[] = {"dpas-int2", "dpas-int8", "dpas-bf16", "dp4a", "plain", NULL};
+static const char *const quantisations[] = {"none", "fused", "scaled", "before", NULL};
+
 static const struct ulb_field cell_fields[] = {
     TEXT(struct ulb_cell, kernel),
     {.key = "layout", .kind = ULB_FIELD_TEXT, AT(struct ulb_cell, layout), .since = 2},
@@ -155,7 +159,10 @@ static const struct ulb_field cell_fields[] = {
     COUNT(struct ulb_cell, k),
     COUNT(struct ulb_cell, n),
     TEXT(struct ulb_cell, set),
-    SMALL(struct ulb_cell, threads),
+    {.key = "threads",
+     .kind = ULB_FIELD_SMALL,
+     AT(struct ulb_cell, threads),
+     .because = "a device has no threads of this program"},
     TEXT(struct ulb_cell, split),
     {.key = "mode", .kind = ULB_FIELD_WORD, AT(struct ulb_cell, mode), .words = modes},
     PREFETCH("prefetch", struct ulb_cell, prefetch, one_place),
@@ -196,6 +203,16 @@ static const struct ulb_field cell_fields[] = {
      AT(struct ulb_cell, noise_floor),
      .because = "fewer than four rounds that nothing disturbed",
      .since = 2},
+    {.key = "device", .kind = ULB_FIELD_TEXT, AT(struct ulb_cell, device), ON_DEVICE},
+    {.key = "path", .kind = ULB_FIELD_WORD, AT(struct ulb_cell, path), .words = paths, ON_DEVICE},
+    {.key = "tile", .kind = ULB_FIELD_TEXT, AT(struct ulb_cell, tile), ON_DEVICE},
+    {.key = "quantise",
+     .kind = ULB_FIELD_WORD,
+     AT(struct ulb_cell, quantise),
+     .words = quantisations,
+     ON_DEVICE},
+    {.key = "us_event", .kind = ULB_FIELD_NUMBER, AT(struct ulb_cell, us_event), ON_DEVICE},
+    {.key = "launch_us", .kind = ULB_FIELD_NUMBER, AT(struct ulb_cell, launch_us), ON_DEVICE},
 };
 SECTION(ulb_section_cells, struct ulb_cell, cell_fields, NULL, "cells", us_samples,
         LIST(struct ulb_cell, disturbed_samples, n_disturbed, 2));

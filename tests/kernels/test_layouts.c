@@ -3,6 +3,7 @@
 #include "harness/verify/test_case.h"
 #include "kernels/gguf_block.h"
 #include "kernels/float_words.h"
+#include "kernels/opencl/device_kernel.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,24 +13,56 @@
 
 #include <cmocka.h>
 
-/* Whether the kernel is the first in the table that reads its layout. */
-static bool names_layout_first(size_t row)
+/* Every layout once, with a kernel of its format. */
+enum { LAYOUTS_MOST = 1024 };
+static struct {
+    const struct ulb_layout *layout;
+    const struct ulb_kernel *kernel;
+} layouts[LAYOUTS_MOST];
+static size_t n_layouts;
+
+static void add_layout(const struct ulb_layout *layout, const struct ulb_kernel *kernel)
 {
-    for (size_t i = 0; i < row; i++) {
-        if (ulb_kernels[i]->layout == ulb_kernels[row]->layout)
-            return false;
+    for (size_t i = 0; i < n_layouts; i++) {
+        if (layouts[i].layout == layout)
+            return;
     }
-    return true;
+    assert_true(n_layouts < LAYOUTS_MOST);
+    layouts[n_layouts].layout = layout;
+    layouts[n_layouts++].kernel = kernel;
+}
+
+/* Of the device kernel's format, where the build has it. */
+static void add_device_layout(const struct ulb_layout *layout)
+{
+    for (size_t i = 0; i < ulb_kernel_count; i++) {
+        if (ulb_kernels[i]->layout->format == layout->format) {
+            add_layout(layout, ulb_kernels[i]);
+            return;
+        }
+    }
+}
+
+static int list_layouts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ulb_kernel_count; i++)
+        add_layout(ulb_kernels[i]->layout, ulb_kernels[i]);
+    for (const struct ulb_device_file *const *file = ulb_device_files; *file; file++) {
+        for (size_t i = 0; i < (*file)->n; i++)
+            add_device_layout((*file)->kernels[i].layout);
+    }
+    return 0;
 }
 
 /* Every code of a tile has bits of its own and the tile has no unused bit. */
 static void tiles_are_covered_exactly(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const struct ulb_layout *layout = ulb_kernels[i]->layout;
+    for (size_t i = 0; i < n_layouts; i++) {
+        const struct ulb_layout *layout = layouts[i].layout;
         /* Without fields the round trip says it all. */
-        if (layout->kind != ULB_LAYOUT_FIELDS || !names_layout_first(i))
+        if (layout->kind != ULB_LAYOUT_FIELDS)
             continue;
         unsigned bits = (unsigned)layout->format->bits, total = layout->tile_m * layout->tile_k * bits;
         unsigned char *used = calloc(total, 1);
@@ -75,11 +108,9 @@ static void slices_hold_all_of_k(void **state)
 {
     (void)state;
     const size_t columns[] = {1, 24, 896, 1600, 4096, 5460, 8640, 14336, 65536};
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const struct ulb_layout *layout = ulb_kernels[i]->layout;
+    for (size_t i = 0; i < n_layouts; i++) {
+        const struct ulb_layout *layout = layouts[i].layout;
         size_t block = layout->format->block ? layout->format->block->columns : 1;
-        if (!names_layout_first(i))
-            continue;
         for (size_t j = 0; j < sizeof columns / sizeof *columns; j++)
             expect_slices(layout, 300, ulb_round_up(columns[j], block));
     }
@@ -133,16 +164,15 @@ static void pack_and_unpack_round_trip(void **state)
     static const struct {
         size_t m, k;
     } shapes[] = {{1, 1}, {33, 7}, {64, 64}, {65, 1601}, {7, 5460}};
-    for (size_t i = 0; i < ulb_kernel_count; i++) {
-        const struct ulb_layout *layout = ulb_kernels[i]->layout;
-        if (!names_layout_first(i))
-            continue;
+    for (size_t i = 0; i < n_layouts; i++) {
+        const struct ulb_layout *layout = layouts[i].layout;
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             struct ulb_test_case test_case;
             struct ulb_error err;
             size_t m = shapes[s].m, k = whole_blocks(layout->format, shapes[s].k);
             assert_int_equal(
-                ulb_test_case_open(&test_case, ulb_kernels[i], m, k, ULB_FILL_RANDOM, 7, NULL, &err), ULB_OK);
+                ulb_test_case_open(&test_case, layouts[i].kernel, m, k, ULB_FILL_RANDOM, 7, NULL, &err),
+                ULB_OK);
             void *packed = aligned_alloc(64, ulb_layout_bytes(layout, m, k));
             struct ulb_matrix back;
             open_matrix(layout->format, m, k, &back);
@@ -362,5 +392,5 @@ int main(void)
         cmocka_unit_test(block_activations_have_scales_of_their_own),
         cmocka_unit_test(names_are_unique_and_kernels_complete),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, list_layouts, NULL);
 }

@@ -1,6 +1,6 @@
 /* libOpenCL.so.1 in front of the one that REAL_OPENCL names: hands every call on, and spoils the source of
  * programs as SPOIL asks for. "build": none can be built. "loop": the kernel that reads in parts never ends.
- */
+ * "replace": the text SPOIL_FROM becomes SPOIL_TO. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,6 +42,7 @@ HAND_ON(clReleaseContext)
 HAND_ON(clCreateCommandQueue)
 HAND_ON(clReleaseCommandQueue)
 HAND_ON(clCreateBuffer)
+HAND_ON(clCreateSubBuffer)
 HAND_ON(clReleaseMemObject)
 HAND_ON(clBuildProgram)
 HAND_ON(clGetProgramBuildInfo)
@@ -52,6 +53,8 @@ HAND_ON(clReleaseKernel)
 HAND_ON(clSetKernelArg)
 HAND_ON(clEnqueueNDRangeKernel)
 HAND_ON(clEnqueueReadBuffer)
+HAND_ON(clEnqueueWriteBuffer)
+HAND_ON(clEnqueueCopyBuffer)
 HAND_ON(clGetEventProfilingInfo)
 HAND_ON(clReleaseEvent)
 HAND_ON(clFinish)
@@ -67,6 +70,22 @@ static char *with(const char *text, size_t place, const char *more)
     return spoilt;
 }
 
+/* The text with each `from` replaced; to be freed. */
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    char *all = with(text, 0, "");
+    for (char *at = all; (at = strstr(at, from)) != NULL;) {
+        size_t place = (size_t)(at - all);
+        char *more = with(all, place, to);
+        memmove(more + place + strlen(to), more + place + strlen(to) + strlen(from),
+                strlen(more + place + strlen(to) + strlen(from)) + 1);
+        free(all);
+        all = more;
+        at = all + place + strlen(to);
+    }
+    return all;
+}
+
 static char *spoil(const char *text)
 {
     const char *how = getenv("SPOIL"), *kernel = strstr(text, "kernel void parted(");
@@ -75,6 +94,8 @@ static char *spoil(const char *text)
     if (how && strcmp(how, "loop") == 0 && kernel)
         return with(text, (size_t)(strchr(kernel, '{') + 1 - text),
                     " volatile int ever = 1; while (ever) sums[0]++; ");
+    if (how && strcmp(how, "replace") == 0)
+        return replaced(text, getenv("SPOIL_FROM"), getenv("SPOIL_TO"));
     return with(text, 0, "");
 }
 

@@ -1,4 +1,5 @@
 /* ulb-bench verify: every kernel against its scalar reference. */
+#include "harness/cli/commands/verify_device.h"
 #include "harness/cli/interrupt.h"
 #include "harness/cli/measure_options.h"
 #include "harness/cli/table.h"
@@ -12,7 +13,8 @@
 
 static const char doc[] =
     "Runs every kernel against its scalar reference over edge shapes and extreme fills. Exit code 1 when "
-    "one differs.";
+    "one differs. With --device: the kernels of devices, each in every way in which it can be built; "
+    "instructions that the device lacks are played.";
 
 static json_t *row_json(const char *name, size_t cases, const char *skipped, const char *difference)
 {
@@ -101,10 +103,10 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     struct ulb_measure_options options;
     bool done;
     enum ulb_status status = ulb_measure_parse(argc, argv, ULB_FOR_VERIFY, doc, &options, &done, err);
-    if (status == ULB_OK && !done)
-        status = ulb_refuse_device(&options, err);
     if (status != ULB_OK || done)
         return status;
+    if (options.settings.device)
+        return ulb_verify_on_device(&options, err);
     struct ulb_session session = {.settings = options.settings};
     struct ulb_record record;
     ulb_catch_signals();

@@ -4,6 +4,7 @@
 #include "harness/cli/table.h"
 
 #include <math.h>
+#include <string.h>
 
 static void print_heading(const json_t *device, FILE *out)
 {
@@ -88,6 +89,7 @@ static void print_cells(const json_t *device, FILE *out)
     ulb_table_print(table, out);
 }
 
+/* Readers or kernels, and the yardstick. */
 static void print_rest(const json_t *device, FILE *out)
 {
     const json_t *rows = json_object_get(device, "left_out"), *row;
@@ -111,4 +113,54 @@ void ulb_report_devices(const struct ulb_record *record, FILE *out)
         print_cells(device, out);
         print_rest(device, out);
     }
+}
+
+/* ---- products ---- */
+
+static void add_product(struct ulb_table *table, const json_t *cell)
+{
+    char us[32], event[32], gbps[32], share[32], gops[32], expected[32];
+    ulb_table_add(table, "%s\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s", ulb_row_text(cell, "kernel"),
+                  ulb_row_number(cell, "n"), ulb_show_number(us, "%.1f", ulb_row_number(cell, "us")),
+                  ulb_show_number(event, "%.1f", ulb_row_number(cell, "us_event")),
+                  ulb_show_number(expected, "%.1f", ulb_row_number(cell, "predicted_us")),
+                  ulb_show_number(gbps, "%.2f", ulb_row_number(cell, "gbps")),
+                  ulb_show_number(share, "%.0f %%", 100 * ulb_row_number(cell, "efficiency")),
+                  ulb_show_number(gops, "%.1f", ulb_row_number(cell, "gops")), ulb_row_text(cell, "bound"));
+}
+
+static bool same_shape(const json_t *a, const json_t *b)
+{
+    return ulb_row_number(a, "m") == ulb_row_number(b, "m") &&
+           ulb_row_number(a, "k") == ulb_row_number(b, "k") &&
+           strcmp(ulb_row_text(a, "model"), ulb_row_text(b, "model")) == 0 &&
+           strcmp(ulb_row_text(a, "layer"), ulb_row_text(b, "layer")) == 0;
+}
+
+void ulb_report_device_cells(const struct ulb_record *record, FILE *out)
+{
+    static const struct ulb_table_column columns[] = {
+        {"kernel", false, false},  {"N", true, false},        {"us", true, false},
+        {"us event", true, false}, {"expected", true, false}, {"GB/s", true, false},
+        {"share", true, false},    {"GOP/s", true, false},    {"bound", false, false},
+    };
+    const json_t *device = json_array_get(json_object_get(record->root, "devices"), 0), *last = NULL, *cell;
+    size_t i;
+    print_heading(device, out);
+    print_launch(device, out);
+    print_rest(device, out);
+    ulb_print_wrapped_as(out, "",
+                         "Products with cold weights, every one verified: us by the host's clock and the "
+                         "device's, expected by launch + max(memory, operations); share of the yardstick");
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
+    json_array_foreach(json_object_get(record->root, "cells"), i, cell)
+    {
+        if (!last || !same_shape(last, cell))
+            ulb_table_heading(table, " -- %s %s, %.0f x %.0f --", ulb_row_text(cell, "model"),
+                              ulb_row_text(cell, "layer"), ulb_row_number(cell, "m"),
+                              ulb_row_number(cell, "k"));
+        add_product(table, cell);
+        last = cell;
+    }
+    ulb_table_print(table, out);
 }

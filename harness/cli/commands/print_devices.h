@@ -10,4 +10,7 @@
  * none. */
 void ulb_report_devices(const struct ulb_record *record, FILE *out);
 
+/* The products that were measured on a device, by shape: host's and device's time, bandwidth, prediction. */
+void ulb_report_device_cells(const struct ulb_record *record, FILE *out);
+
 #endif

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# gemv and gemm on PoCL: every product is verified, its record is valid, and the figures belong together. No time is judged.
+# usage: device_products.sh FOLDER     the folder has the library that puts faults into the kernels' source
+# shellcheck source=tests/project/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../project/lib.sh"
+libraries=$1
+validate=$ULB_SOURCE/tests/results/validate_record.py
+cd "$scratch"
+vendor=$(grep -il pocl /etc/OpenCL/vendors/*.icd | head -1 || true)
+real=$(PATH=$PATH:/sbin ldconfig -p | awk '$1 == "libOpenCL.so.1" { print $NF; exit }')
+[[ $vendor && $real ]] || { echo 'skipped: no PoCL'; exit 77; }
+if [[ $("$bench" list devices 2>&1 || true) == *'built without OpenCL'* ]]; then
+    expect 3 'built without OpenCL' "$bench" gemv --device opencl:0.0 --quick
+    expect 3 'built without OpenCL' "$bench" gemm --device opencl:0.0 --quick
+    echo 'skipped: built without OpenCL'
+    exit 77
+fi
+mkdir vendors
+cp "$vendor" vendors/a.icd
+export OCL_ICD_VENDORS=$scratch/vendors
+on=(--device opencl:0.0 --quick --ring-mib 32)
+newest() { find "$1" -name '*.json' | sort | tail -1; }
+
+cat >check.py <<'P'
+import json, sys
+what, record = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+shapes, tokens = {tuple(map(int, s.split("x"))) for s in sys.argv[3].split(",")}, set(map(int, sys.argv[4].split(",")))
+cells, [device] = what["cells"], what["devices"]
+assert cells == record["cells"] and record["devices"] == [device] and record["settings"]["device"] == "opencl:0.0"
+assert {(c["m"], c["k"]) for c in cells} == shapes and {c["n"] for c in cells} == tokens
+assert {c["format"] for c in cells} == {"int2", "tern2", "int8", "bf16"}
+assert {c["quantise"] for c in cells} == {"fused", "scaled", "before", "none"}
+peaks = {p["name"]: p["gops"] for p in device["peaks"]}
+for c in cells:
+    assert c["verified"] and c["device"] == c["set"] == "opencl:0.0" and c["path"] == "plain" and c["threads"] is None, c
+    assert ("-%s-" % c["path"]) in c["kernel"] and c["kernel"].startswith(c["format"]), c
+    # The best tile there is for so many tokens: GEMV kernels have one, others several.
+    assert (c["tile"].endswith("x1")) == (c["n"] == 1), c
+    assert c["us"] > 0 and c["us_event"] > 0 and c["launch_us"] == device["launch"]["us_host"], c
+    assert len(c["us_samples"]) >= 3 and 0 < c["ring_bytes"] <= 33 << 20 and c["layout"].startswith("vnni"), c
+    peak = peaks["fp32" if c["format"] == "bf16" else "int32"]
+    bytes, operations = c["weight_bytes"], 2 * c["m"] * c["k"] * c["n"]
+    assert c["peak_gops"] == peak
+    memory, compute = bytes / c["yardstick_gbps"] / 1e3, operations / peak / 1e3
+    wanted = c["launch_us"] + max(memory, compute)
+    assert abs(c["predicted_us"] / wanted - 1) < 1e-5 and abs(c["residual"] - (c["us"] / wanted - 1)) < 1e-4, (c, wanted)
+    longest = max(("memory", memory), ("compute", compute), ("overhead", c["launch_us"]), key=lambda p: p[1])[0]
+    assert c["bound"] == longest, c
+    assert abs(c["gbps"] - bytes / c["us"] / 1e3) < 1e-5 * c["gbps"]
+P
+"$bench" gemv "${on[@]}" --shapes 96x320,65x129 --out v --json >gemv.json 2>err || fail "gemv: $(cat err)"
+python3 "$validate" "$(newest v)" || fail 'invalid record of gemv'
+python3 check.py gemv.json "$(newest v)" 96x320,65x129 1 || fail 'cells of gemv'
+"$bench" gemm "${on[@]}" --shapes 65x129 -n 3,17 --out m --json >gemm.json 2>err || fail "gemm: $(cat err)"
+python3 "$validate" "$(newest m)" || fail 'invalid record of gemm'
+python3 check.py gemm.json "$(newest m)" 65x129 3,17 || fail 'cells of gemm'
+COLUMNS=100 "$bench" gemv "${on[@]}" --shapes 96x320 --formats int2 >out 2>err || fail "gemv as a table: $(cat err)"
+grep -qE '^int2bf16-fused-plain-1x1s4 +1 ' out || fail "the table lacks a kernel: $(cat out)"
+[[ $(wc -L <out) -le 100 ]] || fail 'wider than 100 columns'
+"$bench" show "$(newest v)" --section cells >out || fail 'show'
+grep -q 'int8f32-fused-plain-1x1s4' out || fail "show lacks a kernel: $(cat out)"
+for form in csv md prometheus; do
+    "$bench" export "$(newest v)" --to "$form" >out 2>err || fail "export --to $form: $(cat err)"
+    grep -q 'bf16bf16-plain-1x1s4' out || fail "export --to $form lacks a kernel"
+done
+"$bench" compare "$(newest v)" "$(newest v)" --allow-blind >out 2>err || fail "compare: $(cat out err)"
+
+# A kernel that is named and would have to be another one; options of the CPU; no shape.
+expect 3 'kernel int2bf16-fused-dpas-int2-1x1s4 cannot run on opencl:0.0, which lacks a compiler with the matrix' \
+    "$bench" gemv "${on[@]}" --shapes 96x320 --kernels int2bf16-fused-dpas-int2-1x1s4
+expect 3 'and [0-9]+ more cannot run on opencl:0.0, which lacks cl_khr_integer_dot_product' \
+    "$bench" gemm "${on[@]}" --shapes 96x320 --kernels dp4a
+"$bench" gemv "${on[@]}" --shapes 96x320 --kernels 'int2bf16-fused-.*-1x1' --json >named.json 2>err || fail "named: $(cat err)"
+python3 -c 'import json; assert [c["path"] for c in json.load(open("named.json"))["cells"]] == ["plain"]' || fail 'named'
+for option in '--set 0' --warm --aa '--split static' '--isa-mask avx2'; do
+    # shellcheck disable=SC2086
+    expect 2 "${option%% *} has no effect on a device" "$bench" gemv "${on[@]}" $option
+done
+expect 2 'impossible shape|must be|is needed' "$bench" gemv "${on[@]}" --shapes 96
+
+# A kernel that computes something else is not timed: the run fails, and what was measured before is kept.
+status=0
+env "LD_LIBRARY_PATH=$libraries" "REAL_OPENCL=$real" SPOIL=replace 'SPOIL_FROM=ULB_WORD(at, 6)' 'SPOIL_TO=ULB_WORD(at, 5)' \
+    "$bench" gemv "${on[@]}" --shapes 96x320 --formats int2,int8 --json --out w >wrong.json 2>err || status=$?
+[[ $status == 1 ]] || fail "exit $status instead of 1: $(cat err)"
+tail -1 err | grep -qE '^ulb-bench: kernel int8bf16-fused-plain-1x1s4 differs at 96x320, token 0 of 1: the integer sum' ||
+    fail "message of a kernel that differs: $(cat err)"
+python3 -c 'import json; assert {c["format"] for c in json.load(open("wrong.json"))["cells"]} == {"int2"}' ||
+    fail 'a kernel that differs was timed, or one before it is lost'
+python3 "$validate" "$(newest w)" || fail 'invalid record of a run that failed'
+"$bench" gemv --quick --ring-mib 16 --set "$pu" --shapes 64x256 --kernels int2a8-scalar >out 2>err || fail "the CPU after it: $(cat err)"
+echo 'device_products: done'
