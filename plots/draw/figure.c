@@ -21,9 +21,10 @@
 /* In the order of `list figures`; drawing functions stand at the same index. */
 const struct ulb_figure ulb_figures[] = {
     {"roofline", "4", "effective bandwidth over beta, with this machine's beta, the paper's, and GEMVs"},
-    {"bars", "5-7", "GEMV bandwidth of the fastest kernel of each format over the shapes"},
+    {"bars", "5-8, 10", "GEMV bandwidth of the fastest kernel of each format over the shapes"},
     {"kernels", "", "every kernel at every shape as a fraction of the yardstick"},
-    {"gemm", "9", "throughput over the number of tokens, beside the compute limit"},
+    {"gemm", "9, 11", "throughput over the number of tokens, beside the compute limit"},
+    {"times", "17", "modelled devices: time of each product with 16 and 2 bits, and their quotient"},
     {"tokens", "12-14", "decoding: tokens/s by model and format, with Amdahl's bound and the roofline"},
     {"speedup", "12-14", "modelled platforms: speed-up over 16 bits, with Amdahl's bound"},
     {"beta", "", "memory bandwidth by number of cores"},
@@ -48,7 +49,8 @@ static ulb_draw_fn *const drawers[][KINDS] = {
     {ulb_draw_roofline, ulb_draw_model, NULL},
     {ulb_draw_bars, ulb_draw_model_bars, NULL},
     {ulb_draw_kernels, NULL, NULL},
-    {ulb_draw_gemm, NULL, NULL},
+    {ulb_draw_gemm, ulb_draw_model_gemm, NULL},
+    {NULL, ulb_draw_model_times, NULL},
     {ulb_draw_tokens, ulb_draw_model_tokens, NULL},
     {NULL, ulb_draw_model_speedup, NULL},
     {ulb_draw_beta, NULL, NULL},

@@ -6,6 +6,8 @@
 
 /* Characters under all groups and, where they are many, under each at least; the same in a terminal. */
 enum { MAX_NAMES = 32, CHARACTERS = 96, CHARACTERS_LEAST = 16, TEXT_CHARACTERS = 60, TEXT_LEAST = 10 };
+/* Of names that lie: characters, the lines that they take below the axis, and the width of a group. */
+enum { LYING_CHARACTERS = 48, LYING_LINES = 19, LYING_WIDTH = 52 };
 
 static const char *const tick_colours[ULB_BAR_TICKS] = {"#000000", "#882255"};
 
@@ -133,8 +135,11 @@ static void put_axes(struct ulb_canvas *canvas, const struct ulb_bar_chart *char
     FILE *script = canvas->script;
     size_t least = canvas->text ? TEXT_LEAST : CHARACTERS_LEAST;
     size_t room = (canvas->text ? TEXT_CHARACTERS : CHARACTERS) / layout->groups.n;
-    fprintf(script, "set xrange [-0.5:%g]\nset yrange [0:%g]\nset xtics scale 0 (",
-            (double)layout->groups.n - 0.5, 1.08 * layout->top);
+    bool lying = chart->lying && !canvas->text; /* text cannot lie */
+    if (lying)
+        least = LYING_CHARACTERS;
+    fprintf(script, "set xrange [-0.5:%g]\nset yrange [0:%g]\nset xtics scale 0 %s(",
+            (double)layout->groups.n - 0.5, 1.08 * layout->top, lying ? "rotate by 90 right " : "");
     for (size_t g = 0; g < layout->groups.n; g++) {
         fprintf(script, "%s\"", g ? ", " : "");
         ulb_put_tic_text(script, layout->groups.items[g], room > least ? room : least);
@@ -159,9 +164,10 @@ void ulb_put_bar_chart(struct ulb_canvas *canvas, const struct ulb_bar_chart *ch
     }
     if (has_point(chart))
         longest = strlen(chart->point_name) > longest ? strlen(chart->point_name) : longest;
-    if (110 + 100 * (unsigned)layout.groups.n > canvas->width)
-        canvas->width = 110 + 100 * (unsigned)layout.groups.n;
-    ulb_put_frame(canvas, entries + has_point(chart), longest, 1);
+    bool lying = chart->lying && !canvas->text;
+    unsigned width = 110 + (lying ? LYING_WIDTH : 100) * (unsigned)layout.groups.n;
+    canvas->width = width > canvas->width ? width : canvas->width;
+    ulb_put_frame(canvas, entries + has_point(chart), longest, lying ? LYING_LINES : 1);
     put_axes(canvas, chart, &layout);
     put_data(script, chart, &layout);
     put_hover(canvas, chart, &layout);

@@ -20,6 +20,7 @@ struct ulb_bar_chart {
     const char *x_label, *y_label;
     const char *tick_names[ULB_BAR_TICKS], *point_name;
     bool formats; /* the series are weight formats, and have their colours */
+    bool lying;   /* names of groups are long, and lie */
 };
 
 /* Adds one bar; NULL when memory is short. ticks and point are NAN. */

@@ -102,7 +102,8 @@ static void put_format(FILE *script, const struct shape_bars *bars, const struct
         fprintf(script, "%g %g %g\n", middle(layout, c, f), height(bars, best), layout->width);
     }
     fprintf(script, "END\n");
-    snprintf(title, TITLE, "%s: %s", format, several ? "best kernel of each shape" : kernel);
+    const char *by = several ? "best kernel of each shape" : kernel ? kernel : "";
+    snprintf(title, TITLE, "%s%s%s", format, by[0] ? ": " : "", by);
 }
 
 static void put_hover(const struct ulb_canvas *canvas, const struct shape_bars *bars,
@@ -239,8 +240,12 @@ enum ulb_status ulb_draw_bars(const struct ulb_record *record, struct ulb_canvas
                                   .limit_name =
                                       "yardstick; a bar is the share of it that was reached beside it",
                                   .shares = true};
-        snprintf(what, sizeof what, "Attained GEMV bandwidth, %s weights, %u thread%s", cells[0]->mode,
-                 cells[0]->threads, ULB_S(cells[0]->threads));
+        if (cells[0]->threads > 0)
+            snprintf(what, sizeof what, "Attained GEMV bandwidth, %s weights, %u thread%s", cells[0]->mode,
+                     cells[0]->threads, ULB_S(cells[0]->threads));
+        else
+            snprintf(what, sizeof what, "Attained GEMV bandwidth, %s weights, device %.32s", cells[0]->mode,
+                     cells[0]->set);
         ulb_put_title(canvas, record, what, cells[0]->set);
         status = put_shape_bars(canvas, &bars, err);
     }
@@ -351,12 +356,15 @@ static enum ulb_status draw_model(const json_t *document, struct ulb_canvas *can
                               .marks = marks,
                               .n_marks = find_marks(document, marks)};
     copy_text(platform, "title", title, sizeof title);
-    double fork_join = ulb_row_number(platform, "fork_join_us");
-    fprintf(canvas->script, "set title \"Modelled GEMV bandwidth, cold weights, all cores, ");
-    if (fork_join >= 0)
-        fprintf(canvas->script, "with %g us of fork/join\\n", fork_join);
+    bool device = strcmp(ulb_row_text(platform, "kind"), "device") == 0;
+    const char *beside = device ? "launch" : "fork/join";
+    double us = ulb_row_number(platform, device ? "launch_us" : "fork_join_us");
+    fprintf(canvas->script, "set title \"Modelled GEMV bandwidth, cold weights, %s, ",
+            device ? "the device" : "all cores");
+    if (us >= 0)
+        fprintf(canvas->script, "with %g us of %s\\n", us, beside);
     else
-        fprintf(canvas->script, "without fork/join, which is not published\\n");
+        fprintf(canvas->script, "without %s, which is not published\\n", beside);
     ulb_put_short_text(canvas->script, title, 60);
     fprintf(canvas->script, "; read bandwidth %.1f GB/s\"\n", bars.limit);
     return put_shape_bars(canvas, &bars, err);

@@ -137,6 +137,35 @@ static void test_model(void **state)
     ulb_record_free(&record);
 }
 
+/* Products on a device: the quotient of 16 and 2 bits stands under the bars, 8 bits are left out of times. */
+static void test_model_of_a_device(void **state)
+{
+    (void)state;
+    need_gnuplot();
+    struct ulb_record record = {json_loads("{\"kind\": \"model\", \"platform\": {\"title\": \"A device\", "
+                                           "\"launch_us\": 2, \"bandwidth_gbps\": 100},"
+                                           "\"gemv\": [{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, "
+                                           "\"k\": 32, \"format\": \"bf16\", \"predicted_us\": 12},"
+                                           "{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, \"k\": 32, "
+                                           "\"format\": \"int8\", \"predicted_us\": 7},"
+                                           "{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, \"k\": 32, "
+                                           "\"format\": \"int2\", \"predicted_us\": 3}],"
+                                           "\"gemm\": [{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, "
+                                           "\"k\": 32, \"format\": \"int8\", \"tops\": 50}]}",
+                                           0, NULL)};
+    assert_non_null(record.root);
+    size_t bytes;
+    char *svg = draw(&record, "times", "svg", &bytes);
+    assert_non_null(strstr(svg, ">m o 64 x 32: 4.0 times<"));
+    assert_non_null(strstr(svg, "with 2 us of launch"));
+    assert_true(strstr(svg, ">bf16<") && strstr(svg, ">int2<") && !strstr(svg, ">int8<"));
+    free(svg);
+    svg = draw(&record, "gemm", "svg", &bytes);
+    assert_true(strstr(svg, ">m o 64 x 32<") && strstr(svg, ">int8<"));
+    free(svg);
+    ulb_record_free(&record);
+}
+
 /* A platform may have 16 gammas of four classes. */
 static void test_model_of_many_sequences(void **state)
 {
@@ -167,9 +196,11 @@ static void test_damaged_model(void **state)
     assert_int_equal(ulb_figure_draw(&record, "bars", "svg", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
     assert_string_equal(err.message, "figure bars: the document has no GEMVs to draw");
     assert_int_equal(ulb_figure_draw(&record, "beta", "svg", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
-    assert_string_equal(
-        err.message,
-        "unknown figure 'beta' of a modelled platform; figures are roofline, bars, tokens, speedup");
+    assert_string_equal(err.message, "unknown figure 'beta' of a modelled platform; figures are roofline, "
+                                     "bars, gemm, times, tokens, speedup");
+    assert_int_equal(ulb_figure_draw(&record, "times", "svg", prefix, path, sizeof path, &err),
+                     ULB_BAD_INPUT);
+    assert_string_equal(err.message, "figure times: the document has no products of a device to draw");
     json_object_set_new(record.root, "ceilings", json_integer(3));
     json_object_set_new(record.root, "modelled_int1", json_string("ceilings"));
     json_object_del(record.root, "port_bounds");
@@ -433,8 +464,9 @@ static void test_names_are_not_commands(void **state)
     for (size_t figure = 0; figure < ulb_figure_count; figure++) {
         size_t bytes;
         if (strcmp(ulb_figures[figure].name, "speedup") == 0 || /* of modelled platforms alone */
-            strcmp(ulb_figures[figure].name, "errors") == 0 ||  /* of the command formats */
-            strcmp(ulb_figures[figure].name, "trend") == 0)     /* of the history */
+            strcmp(ulb_figures[figure].name, "times") == 0 ||
+            strcmp(ulb_figures[figure].name, "errors") == 0 || /* of the command formats */
+            strcmp(ulb_figures[figure].name, "trend") == 0)    /* of the history */
             continue;
         char *svg = draw(&record, ulb_figures[figure].name, "svg", &bytes);
         bool bars = strcmp(ulb_figures[figure].name, "bars") == 0;
@@ -528,6 +560,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_points_are_of_their_own_time, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_roofline_of_two_classes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_model, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_model_of_a_device, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_model_of_many_sequences, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damaged_model, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_values_on_pointing, make_folder, remove_folder),

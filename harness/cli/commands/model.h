@@ -25,7 +25,7 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
                               struct ulb_error *err);
 
 /* Writes the document of a platform into the folder, and its figures beside it. */
-enum ulb_status ulb_model_write(const char *folder, const char *platform, json_t *document, bool figures,
+enum ulb_status ulb_model_write(const char *folder, const char *platform, json_t *document,
                                 struct ulb_error *err);
 
 /* The document as text. */

@@ -150,7 +150,7 @@ enum ulb_status ulb_model_device_run(const struct ulb_model_request *request,
     if (status == ULB_OK)
         status = make_document(device, &models, &document, err);
     if (status == ULB_OK && request->out)
-        status = ulb_model_write(request->out, device->name, document, false, err);
+        status = ulb_model_write(request->out, device->name, document, err);
     if (status == ULB_OK && request->json)
         status = ulb_print_json(json_incref(document), err);
     else if (status == ULB_OK)

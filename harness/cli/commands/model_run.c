@@ -84,7 +84,7 @@ static bool is_builtin(const char *name)
     return false;
 }
 
-enum ulb_status ulb_model_write(const char *folder, const char *platform, json_t *document, bool figures,
+enum ulb_status ulb_model_write(const char *folder, const char *platform, json_t *document,
                                 struct ulb_error *err)
 {
     char stem[4096], path[4200], word[48];
@@ -97,8 +97,7 @@ enum ulb_status ulb_model_write(const char *folder, const char *platform, json_t
         return status;
     fprintf(stderr, "model: %s\n", path);
     snprintf(stem, sizeof stem, "%.*s", (int)(strlen(path) - strlen(".json")), path);
-    if (figures)
-        ulb_draw_all_figures(&record, stem, true);
+    ulb_draw_all_figures(&record, stem, true);
     return ULB_OK;
 }
 
@@ -132,7 +131,7 @@ enum ulb_status ulb_model_run(const struct ulb_model_request *request, struct ul
         status = ulb_model_json(&platform, is_builtin(request->platform) ? "paper" : "platform file", &source,
                                 &models, &document, err);
     if (status == ULB_OK && request->out)
-        status = ulb_model_write(request->out, platform.name, document, true, err);
+        status = ulb_model_write(request->out, platform.name, document, err);
     if (status == ULB_OK && request->json)
         status = ulb_print_json(json_incref(document), err);
     else if (status == ULB_OK)
