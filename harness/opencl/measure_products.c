@@ -228,6 +228,30 @@ static enum ulb_status set_weights(struct measuring *measuring, const struct ulb
     return status;
 }
 
+/* Bytes that a buffer of the device may have. */
+static size_t largest_buffer(const struct ulb_device *device)
+{
+    size_t half = (size_t)(device->memory_bytes / 2), most = (size_t)device->largest_buffer_bytes;
+    return most > 0 && (half == 0 || most < half) ? most : half > 0 ? half : SIZE_MAX;
+}
+
+static bool fits(const struct ulb_device_queue *queue, const struct ulb_layout *layout,
+                 const struct ulb_device_shape *shape)
+{
+    return ulb_layout_bytes(layout, shape->m, shape->k) <= largest_buffer(queue->device);
+}
+
+static void leave_out_shape(const struct measuring *measuring, const struct ulb_layout *layout,
+                            const struct ulb_device_shape *shape)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "%zux%zu in %s is left out: it takes %.1f GiB, and a buffer of %s holds %.1f GiB", shape->m,
+             shape->k, layout->name, (double)ulb_layout_bytes(layout, shape->m, shape->k) / ULB_GIB,
+             measuring->queue->device->id, (double)largest_buffer(measuring->queue->device) / ULB_GIB);
+    ulb_device_tell(measuring->queue->link, "note", json_string(text));
+}
+
 /* A layout at one shape, for the numbers of tokens of shapes[0] to shapes[n - 1]. */
 static enum ulb_status measure_layout(struct measuring *measuring, const struct ulb_layout *layout,
                                       const struct ulb_kernel *reference,
@@ -261,6 +285,10 @@ static enum ulb_status measure_shape(struct measuring *measuring, const struct u
         const struct ulb_kernel *reference = ulb_device_reference(kernel);
         if (i > 0 && list->items[i - 1].kernel->layout == kernel->layout)
             continue;
+        if (!fits(measuring->queue, kernel->layout, shapes)) {
+            leave_out_shape(measuring, kernel->layout, shapes);
+            continue;
+        }
         if (!reference)
             return ulb_fail(
                 err, ULB_ENVIRONMENT,
@@ -272,14 +300,16 @@ static enum ulb_status measure_shape(struct measuring *measuring, const struct u
     return status;
 }
 
-static size_t largest_matrix(const struct ulb_product_list *list, const struct ulb_device_shape *shapes,
-                             size_t n)
+/* Of those that fit. */
+static size_t largest_matrix(const struct ulb_device_queue *queue, const struct ulb_product_list *list,
+                             const struct ulb_device_shape *shapes, size_t n)
 {
     size_t largest = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < list->n; j++) {
-            size_t bytes = ulb_layout_bytes(list->items[j].kernel->layout, shapes[i].m, shapes[i].k);
-            largest = bytes > largest ? bytes : largest;
+            const struct ulb_layout *layout = list->items[j].kernel->layout;
+            size_t bytes = ulb_layout_bytes(layout, shapes[i].m, shapes[i].k);
+            largest = bytes > largest && fits(queue, layout, &shapes[i]) ? bytes : largest;
         }
     }
     return largest;
@@ -289,9 +319,12 @@ static size_t count_cells(const struct measuring *measuring)
 {
     size_t cells = 0;
     for (size_t i = 0; i < measuring->wish->n_shapes; i++) {
-        for (size_t j = 0; j < measuring->list->n; j++)
-            cells += takes(measuring, &measuring->list->items[j], measuring->list->items[j].kernel->layout,
-                           measuring->wish->shapes[i].n);
+        const struct ulb_device_shape *shape = &measuring->wish->shapes[i];
+        for (size_t j = 0; j < measuring->list->n; j++) {
+            const struct ulb_device_product *product = &measuring->list->items[j];
+            const struct ulb_layout *layout = product->kernel->layout;
+            cells += fits(measuring->queue, layout, shape) && takes(measuring, product, layout, shape->n);
+        }
     }
     return cells;
 }
@@ -318,11 +351,15 @@ enum ulb_status ulb_products_measure(const struct ulb_device_queue *queue,
     struct measuring measuring = {.queue = queue, .wish = wish, .list = list};
     cl_kernel fill = NULL;
     measuring.all = count_cells(&measuring);
+    if (measuring.all == 0)
+        return ulb_fail(err, ULB_ENVIRONMENT,
+                        "no matrix fits a buffer of %s, which holds %.1f GiB; take smaller ones by --shapes",
+                        queue->device->id, (double)largest_buffer(queue->device) / ULB_GIB);
     measuring.weights = calloc(1, sizeof *measuring.weights);
     if (!measuring.weights)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to measure products");
     /* The reader's items depend on the size of a buffer, which the weights know first. */
-    const size_t largest = largest_matrix(list, wish->shapes, wish->n_shapes);
+    const size_t largest = largest_matrix(queue, list, wish->shapes, wish->n_shapes);
     enum ulb_status status =
         ulb_device_yardstick_open(&measuring.yardstick, queue, yardstick,
                                   ulb_device_weights_piece(queue->device, wish->on.ring_bytes, largest), err);

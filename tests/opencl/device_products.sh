@@ -88,5 +88,23 @@ tail -1 err | grep -qE '^ulb-bench: kernel int8bf16-fused-plain-1x1s4 differs at
 python3 -c 'import json; assert {c["format"] for c in json.load(open("wrong.json"))["cells"]} == {"int2"}' ||
     fail 'a kernel that differs was timed, or one before it is lost'
 python3 "$validate" "$(newest w)" || fail 'invalid record of a run that failed'
+
+# A device that is lost in the midst of it: what was measured before is kept.
+status=0
+env "LD_LIBRARY_PATH=$libraries" "REAL_OPENCL=$real" SPOIL=replace 'SPOIL_FROM=acc[t][b] = 0;' \
+    'SPOIL_TO=acc[t][b] = 0; while (ULB_WORDS == 8) ((volatile global uint *)w)[0] = 7;' \
+    "$bench" gemv "${on[@]}" --shapes 96x320 --formats int2,int8 --call-timeout 3 --json --out h >hung.json 2>err || status=$?
+[[ $status == 3 ]] || fail "exit $status instead of 3: $(cat err)"
+tail -1 err | grep -qE '^ulb-bench: the device did not come to an end within 3 s while ' || fail "a device that hangs: $(cat err)"
+python3 -c 'import json; assert {c["format"] for c in json.load(open("hung.json"))["cells"]} == {"int2"}' || fail 'what was measured is lost'
+python3 "$validate" "$(newest h)" || fail 'invalid record of a device that was lost'
+
+# Matrices beyond the device's largest buffer are left out with a line, and a run of nothing else says so.
+"$bench" gemv "${on[@]}" --shapes 96x320,400000x90000 --formats int2 --json >beyond.json 2>err || fail "a matrix beyond the device: $(cat err)"
+grep -qE '^note: 400000x90000 in vnni16 is left out: it takes 8.4 GiB, and a buffer of opencl:0.0 holds [0-9.]+ GiB$' err ||
+    fail "no line of what is left out: $(cat err)"
+python3 -c 'import json; assert {(c["m"], c["k"]) for c in json.load(open("beyond.json"))["cells"]} == {(96, 320)}' || fail 'cells'
+expect 3 'no matrix fits a buffer of opencl:0.0, which holds [0-9.]+ GiB; take smaller ones by --shapes' \
+    "$bench" gemv "${on[@]}" --shapes 400000x90000 --formats int2
 "$bench" gemv --quick --ring-mib 16 --set "$pu" --shapes 64x256 --kernels int2a8-scalar >out 2>err || fail "the CPU after it: $(cat err)"
 echo 'device_products: done'
