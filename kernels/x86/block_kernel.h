@@ -72,10 +72,27 @@ _Static_assert(GROUP <= ULB_UNPACKED_CODES / ROWS, "a group must fit into the co
 _Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked kernel has minima of 4 bits unpacked");
 #endif
 
-ULB_UNPACKED_PASSES(cfg)
+static inline __attribute__((always_inline)) void all(struct ulb_unpacked *unpacked, size_t t,
+                                                      unsigned tokens)
+{
+    ulb_pass_unpacked(&cfg, unpacked, t, tokens);
+}
+
+ULB_GEMM_PASSES(pass, struct ulb_unpacked, TOKENS, all)
+
+/* With cfg itself: GCC finds what functions it holds too late to inline them if the nest hands it on. */
+static inline __attribute__((always_inline)) void stage(const void *of, const struct ulb_gemm_block *block,
+                                                        void *state, size_t k)
+{
+    (void)of;
+    ulb_stage_unpacked(&cfg, block, state, k);
+}
+
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    ulb_run_unpacked(&cfg, passes, g);
+    const struct ulb_gemm_nest nest = ULB_UNPACKED_NEST(&cfg, ROWS, stage, pass, TOKENS);
+    struct ulb_unpacked unpacked;
+    ulb_gemm_blocked(&nest, g, &unpacked);
 }
 
 #else

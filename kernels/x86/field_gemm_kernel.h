@@ -30,9 +30,17 @@ static const struct ulb_field_tile_cfg cfg = {.layout = &LAYOUT,
 
 ULB_TOKENS_PACKED(cfg)
 
+static inline __attribute__((always_inline)) void all(struct ulb_field_n_block *n_block, size_t t,
+                                                      unsigned tokens)
+{
+    ulb_pass_field_k_block(&cfg, n_block, t, tokens);
+}
+
+ULB_GEMM_PASSES(pass, struct ulb_field_n_block, TOKENS, all)
+
 static __attribute__((noinline)) void run_k_blocks(const struct ulb_gemm *g)
 {
-    ulb_run_field_k_blocks(&cfg, g);
+    ulb_run_field_k_blocks(&cfg, pass, g);
 }
 
 static void run(const struct ulb_gemm *g)

@@ -59,18 +59,20 @@ static inline __attribute__((always_inline)) void ulb_sum_columns(const struct u
 
 /* The run function of a kernel: add of one token, load of several, so many in a register tile. */
 #define ULB_COLUMNS_RUN(layout, bytes, l1_distance, add, load_, tokens_)                                     \
+    static const struct ulb_float_cfg cfg = {.rows = ULB_COLUMN_ROWS,                                        \
+                                             .vector_bytes = (bytes)*ULB_LANES,                              \
+                                             .step_bytes = (bytes)*ULB_COLUMN_ROWS,                          \
+                                             .streams = ULB_COLUMN_SLICES,                                   \
+                                             .columns = 1,                                                   \
+                                             .vectors = ULB_COLUMN_PASS_VECTORS,                             \
+                                             .tokens = (tokens_),                                            \
+                                             .load = (load_),                                                \
+                                             .add = ulb_add_product};                                        \
+    ULB_FLOAT_PASSES(pass, cfg, tokens_)                                                                     \
     static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
     {                                                                                                        \
-        static const struct ulb_float_cfg cfg = {.rows = ULB_COLUMN_ROWS,                                    \
-                                                 .vector_bytes = (bytes)*ULB_LANES,                          \
-                                                 .step_bytes = (bytes)*ULB_COLUMN_ROWS,                      \
-                                                 .streams = ULB_COLUMN_SLICES,                               \
-                                                 .columns = 1,                                               \
-                                                 .vectors = ULB_COLUMN_PASS_VECTORS,                         \
-                                                 .tokens = (tokens_),                                        \
-                                                 .load = (load_),                                            \
-                                                 .add = ulb_add_product};                                    \
-        ulb_run_float_tokens(&cfg, NULL, &(layout), g);                                                      \
+        static const struct ulb_float_gemm gemm = {&cfg, NULL, pass, NULL, &(layout), 1, ulb_stream_runs};   \
+        ulb_run_float_gemm(&gemm, g, g->x_stride);                                                           \
     }                                                                                                        \
     static inline void sum(const struct ulb_tiles *tiles, size_t count, const void *x,                       \
                            float(*y)[ULB_TILE_ROWS_MAX])                                                     \

@@ -37,17 +37,25 @@ static const struct ulb_block_cfg cfg = {.codes = &byte_codes,
                                          .powers = POWERS,
                                          .activation = ACTIVATION};
 
-static inline void unpack(const struct ulb_in_place_tile *tile, size_t b, size_t i,
-                          struct ulb_unpacked *unpacked)
+static inline __attribute__((always_inline)) void unpack(const struct ulb_in_place_tile *tile, size_t b,
+                                                         size_t i, struct ulb_unpacked *unpacked)
 {
     UNPACK(&format, tile, b, i, unpacked);
 }
 
-ULB_UNPACKED_PASSES(cfg)
+static inline __attribute__((always_inline)) void all(struct ulb_unpacked *unpacked, size_t t,
+                                                      unsigned tokens)
+{
+    ulb_pass_unpacked(&cfg, unpacked, t, tokens);
+}
+
+ULB_GEMM_PASSES(pass, struct ulb_unpacked, TOKENS, all)
+
 /* Not inlined: the code of one token stays what it is without. */
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    ulb_run_in_place_tokens(&cfg, unpack, passes, BLOCK_BYTES, g);
+    static const struct ulb_in_place_gemm gemm = {&cfg, unpack, BLOCK_BYTES};
+    ulb_run_in_place_tokens(&gemm, pass, TOKENS, g);
 }
 
 static void run(const struct ulb_gemm *g)

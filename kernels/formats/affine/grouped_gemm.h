@@ -15,10 +15,11 @@
 /* A group of a tile's rows and a block of tokens. */
 struct ulb_affine_n_block {
     struct ulb_plane_k_block k_block;
-    const uint8_t *scales, *zeros;      /* zeros NULL: there are none */
-    int32_t lacking[ULB_PLANE_N_BLOCK]; /* by token: what sums of products have too much */
-    float x_sums[ULB_PLANE_N_BLOCK];
-    float results[ULB_PLANE_N_BLOCK][ULB_PLANE_ROWS];
+    const uint8_t *w;                  /* of the panel */
+    const uint8_t *scales, *zeros;     /* zeros NULL: there are none */
+    int32_t lacking[ULB_GEMM_N_BLOCK]; /* by token: what sums of products have too much */
+    float x_sums[ULB_GEMM_N_BLOCK];
+    float results[ULB_GEMM_N_BLOCK][ULB_PLANE_ROWS];
 };
 
 /* zeros: whether there are zero points. With AVX2 alone it is a constant in two code variants: a branch at
@@ -57,13 +58,14 @@ static inline __attribute__((always_inline)) void ulb_take_affine_sums(void *of,
         ulb_take_affine_sums_as(false, n_block, vector, t, tokens, sums);
 }
 
-/* Functions of their own: inlined, GCC keeps the sums in memory. */
+/* Function ulb_add_affine_<bits>, a pass. */
 #define ULB_ADD_AFFINE(bits)                                                                                 \
-    static                                                                                                   \
-        __attribute__((noinline)) void ulb_add_affine_##bits(struct ulb_affine_n_block *n_block, size_t n)   \
+    static inline __attribute__((always_inline)) void ulb_all_affine_##bits(                                 \
+        struct ulb_affine_n_block *n_block, size_t t, unsigned tokens)                                       \
     {                                                                                                        \
-        ulb_pass_plane_k_blocks(bits, &n_block->k_block, n, ulb_take_affine_sums, n_block);                  \
-    }
+        ulb_pass_plane_k_block(bits, &n_block->k_block, t, tokens, ulb_take_affine_sums, n_block);           \
+    }                                                                                                        \
+    ULB_GEMM_PASSES(ulb_add_affine_##bits, struct ulb_affine_n_block, ULB_PLANE_TOKENS, ulb_all_affine_##bits)
 ULB_ADD_AFFINE(4)
 #if ULB_S16_SUMS
 ULB_ADD_AFFINE(5)
@@ -77,84 +79,107 @@ ULB_ADD_AFFINE(8)
 /* The pass for planes of this many bits; also 8 bits for unpacked codes. With 16-bit sums: for bytes of this
  * many bits. */
 static inline __attribute__((always_inline)) void
-ulb_add_affine(const struct ulb_affine_cfg *a, struct ulb_affine_n_block *n_block, size_t tokens)
+ulb_pass_affine(const void *of, const struct ulb_gemm_block *block, void *state, size_t t, unsigned tokens)
 {
+    const struct ulb_affine_cfg *a = of;
 #if ULB_S16_SUMS
     if (a->part_bits == 7)
-        ulb_add_affine_7(n_block, tokens);
+        ulb_add_affine_7(of, block, state, t, tokens);
     else if (a->part_bits == 6)
-        ulb_add_affine_6(n_block, tokens);
+        ulb_add_affine_6(of, block, state, t, tokens);
     else if (a->part_bits == 5)
-        ulb_add_affine_5(n_block, tokens);
+        ulb_add_affine_5(of, block, state, t, tokens);
     else
-        ulb_add_affine_4(n_block, tokens);
+        ulb_add_affine_4(of, block, state, t, tokens);
 #else
     if (a->unpack || a->bits == 8)
-        ulb_add_affine_8(n_block, tokens);
+        ulb_add_affine_8(of, block, state, t, tokens);
     else if (a->bits == 4)
-        ulb_add_affine_4(n_block, tokens);
+        ulb_add_affine_4(of, block, state, t, tokens);
     else
-        ulb_add_affine_2(n_block, tokens);
+        ulb_add_affine_2(of, block, state, t, tokens);
 #endif
 }
 
-/* results += a group of the tile's rows, whose codes lie at w and whose columns begin at k; next: the group
- * after it. */
-static inline __attribute__((always_inline)) void ulb_add_affine_group(const struct ulb_affine_cfg *a,
-                                                                       const struct ulb_gemm *g,
-                                                                       const uint8_t *w, const uint8_t *next,
-                                                                       size_t k, size_t n, size_t tokens,
-                                                                       struct ulb_affine_n_block *n_block)
+static inline __attribute__((always_inline)) size_t
+ulb_begin_affine(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    const int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - (a->bits == 8 ? 0 : a->bias);
+    const struct ulb_affine_cfg *a = of;
+    struct ulb_affine_n_block *n_block = state;
+    n_block->w =
+        (const uint8_t *)block->g->w + block->m / ULB_PLANE_ROWS * block->steps * a->layout->tile_bytes;
+    n_block->k_block.parts = a->parts;
+    n_block->k_block.part_bits = a->part_bits;
+    n_block->k_block.steps = a->columns / 4;
+    n_block->k_block.x_stride = block->g->x_stride;
+    memset(n_block->results, 0, block->tokens * sizeof *n_block->results);
+    return ULB_PLANE_SLICES * block->steps;
+}
+
+/* A group is a K-block; the groups of the slices alternate. */
+static inline __attribute__((always_inline)) void
+ulb_stage_affine(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_affine_cfg *a = of;
+    struct ulb_affine_n_block *n_block = state;
+    const size_t slice = k % ULB_PLANE_SLICES, tile_bytes = a->layout->tile_bytes,
+                 slice_bytes = block->slice_bytes;
+    const uint8_t *w = n_block->w + slice * slice_bytes + k / ULB_PLANE_SLICES * tile_bytes;
     n_block->scales = w + ULB_PLANE_ROWS * a->columns * a->bits / 8;
     n_block->zeros = a->zero ? n_block->scales + ULB_PLANE_ROWS * sizeof(float) : NULL;
-    for (size_t t = 0; t < tokens; t++) {
-        const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS;
+    n_block->k_block.w = a->unpack ? n_block->k_block.codes[0][0] : w;
+    if (a->unpack)
+        a->unpack(a->bits, w, a->columns / 4, n_block->k_block.codes);
+    ulb_share_plane_prefetches(
+        &n_block->k_block, ULB_S16_SUMS ? w + ULB_GEMM_FAR : ulb_next_tile(w, slice, slice_bytes, tile_bytes),
+        tile_bytes, block->tokens);
+}
+
+/* Finds the activations of a group, and their sums. */
+static inline __attribute__((always_inline)) void
+ulb_meet_affine(const void *of, const struct ulb_gemm_block *block, void *state, size_t i)
+{
+    const struct ulb_affine_cfg *a = of;
+    struct ulb_affine_n_block *n_block = state;
+    const struct ulb_gemm *g = block->g;
+    const int32_t offset = (a->zero ? 0 : 1 << (a->bits - 1)) - (a->bits == 8 ? 0 : a->bias);
+    const size_t k = (i % ULB_PLANE_SLICES * block->steps + i / ULB_PLANE_SLICES) * a->columns;
+    n_block->k_block.x = (const int8_t *)g->x + block->n * g->x_stride + k;
+    for (size_t t = 0; t < block->tokens; t++) {
+        const int16_t *x_sums = g->x_sums + (block->n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS;
         const int32_t x_sum = ulb_sum_of_x(x_sums, a->columns);
         n_block->lacking[t] = offset * x_sum;
         n_block->x_sums[t] = (float)x_sum;
     }
-    n_block->k_block.steps = a->columns / 4;
-    n_block->k_block.parts = a->parts;
-    n_block->k_block.part_bits = a->part_bits;
-    n_block->k_block.next = ULB_S16_SUMS ? w + ULB_PLANE_FAR : next;
-    n_block->k_block.next_bytes = a->layout->tile_bytes;
-    n_block->k_block.w = a->unpack ? n_block->k_block.codes[0][0] : w;
-    if (a->unpack)
-        a->unpack(a->bits, w, a->columns / 4, n_block->k_block.codes);
-    n_block->k_block.x = (const int8_t *)g->x + n * g->x_stride + k;
-    n_block->k_block.x_stride = g->x_stride;
-    ulb_add_affine(a, n_block, tokens);
 }
 
-/* Rows of the tile from row m on, of tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void ulb_run_affine_n_block(const struct ulb_affine_cfg *a,
-                                                                         const struct ulb_gemm *g, size_t m,
-                                                                         size_t n, size_t tokens)
+static inline __attribute__((always_inline)) void
+ulb_finish_affine(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    const size_t steps = ulb_layout_steps(a->layout, g->k), tile_bytes = a->layout->tile_bytes;
-    const size_t slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k);
-    const uint8_t *w = (const uint8_t *)g->w + m / ULB_PLANE_ROWS * steps * tile_bytes;
-    struct ulb_affine_n_block n_block;
-    memset(n_block.results, 0, tokens * sizeof *n_block.results);
-    for (size_t i = 0; i < ULB_PLANE_SLICES * steps; i++) {
-        const size_t slice = i % ULB_PLANE_SLICES, s = i / ULB_PLANE_SLICES;
-        const uint8_t *at = w + slice * slice_bytes + s * tile_bytes;
-        ulb_add_affine_group(a, g, at, ulb_next_tile(at, slice, slice_bytes, tile_bytes),
-                             (slice * steps + s) * a->columns, n, tokens, &n_block);
-    }
-    for (size_t t = 0; t < tokens; t++)
-        ulb_epilogue_affine(a, g, m, m + ulb_rows_left(g, m, ULB_PLANE_ROWS), n + t, n_block.results[t]);
+    const struct ulb_affine_cfg *a = of;
+    struct ulb_affine_n_block *n_block = state;
+    const size_t m = block->m;
+    for (size_t t = 0; t < block->tokens; t++)
+        ulb_epilogue_affine(a, block->g, m, m + ulb_rows_left(block->g, m, ULB_PLANE_ROWS), block->n + t,
+                            n_block->results[t]);
 }
 
 static inline __attribute__((always_inline)) void ulb_run_affine_tokens(const struct ulb_affine_cfg *a,
                                                                         const struct ulb_gemm *g)
 {
-    for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
-        for (size_t n = 0; n < g->n; n += ULB_PLANE_N_BLOCK)
-            ulb_run_affine_n_block(a, g, m, n, g->n - n < ULB_PLANE_N_BLOCK ? g->n - n : ULB_PLANE_N_BLOCK);
-    }
+    const struct ulb_gemm_nest nest = {.cfg = a,
+                                       .layout = a->layout,
+                                       .rows = ULB_PLANE_ROWS,
+                                       .n_block = ULB_GEMM_N_BLOCK,
+                                       .least = 2,
+                                       .tile = ULB_PLANE_TOKENS,
+                                       .begin = ulb_begin_affine,
+                                       .stage = ulb_stage_affine,
+                                       .pack_x = ulb_meet_affine,
+                                       .pass = ulb_pass_affine,
+                                       .finish = ulb_finish_affine};
+    struct ulb_affine_n_block n_block;
+    ulb_gemm_blocked(&nest, g, &n_block);
 }
 
 /* Function run_affine_<of> of a struct ulb_affine_cfg. */

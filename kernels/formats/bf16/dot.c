@@ -81,60 +81,41 @@ static inline __attribute__((always_inline)) void load_two(const uint8_t *w, ulb
     }
 static const struct ulb_float_cfg pairs = TOKENS_CFG(2, load_two), single = TOKENS_CFG(1, load_one);
 
-/* Steps [from, from + n) of one row of tiles: totals += their products, with sums of even and of odd ones. */
-static inline __attribute__((always_inline)) void add_steps(const struct ulb_gemm *g, const uint8_t *w,
-                                                            const float *x, size_t from, size_t n,
-                                                            size_t tokens, ulb_float_totals totals)
+/* The runs of K: each half with sums of its own, of even and of odd steps. The step that is left of two
+ * halves comes at the end of the first one's odd ones. A pair of activations is as long as a float. */
+static inline __attribute__((always_inline)) void
+runs(const struct ulb_float_gemm *gemm, const struct ulb_gemm_block *block, struct ulb_float_n_block *n_block)
 {
-    struct ulb_float_k_block all = {.w = w + from * STEP_BYTES, .x = x + from, .steps = n / 2};
-    ulb_float_k_blocks(&pairs, &all, g->x_stride / 2, tokens, totals);
-    all.w += (n - n % 2) * STEP_BYTES;
-    all.x += n - n % 2;
-    all.steps = n % 2;
-    ulb_float_k_blocks(&single, &all, g->x_stride / 2, tokens, totals);
-}
-
-/* The step that is left of two halves, at the end of the first one's odd ones. */
-static inline __attribute__((always_inline)) void add_last(const struct ulb_gemm *g, const uint8_t *w,
-                                                           const float *x, size_t step, size_t tokens,
-                                                           ulb_float_totals totals)
-{
-    const struct ulb_float_k_block last = {.w = w + step * STEP_BYTES, .x = x + step, .steps = 1};
-    ulb_float_totals odd;
-    for (size_t t = 0; t < tokens; t++)
-        memcpy(odd[t], totals[t] + ROWS, ROWS * sizeof **odd);
-    ulb_float_k_blocks(&single, &last, g->x_stride / 2, tokens, odd);
-    for (size_t t = 0; t < tokens; t++)
-        memcpy(totals[t] + ROWS, odd[t], ROWS * sizeof **odd);
-}
-
-/* One row of tiles, row m on, for tokens [n, n + tokens); a pair of activations is as long as a float. */
-static inline __attribute__((always_inline)) void run_rows(const struct ulb_gemm *g, size_t m, size_t n,
-                                                           size_t tokens)
-{
-    const size_t steps = ulb_layout_steps(&ulb_bf16_vnni2, g->k), half = steps / STREAMS;
-    const uint8_t *w = (const uint8_t *)g->w + m / ROWS * steps * STEP_BYTES;
-    const float *x = (const float *)(const void *)((const uint16_t *)g->x + n * g->x_stride);
-    ulb_float_totals totals[STREAMS];
+    const size_t steps = block->steps, half = steps / STREAMS;
+    const uint8_t *w = ulb_float_panel(gemm, block);
+    const float *x =
+        (const float *)(const void *)((const uint16_t *)block->g->x + block->n * block->g->x_stride);
     for (size_t i = 0; i < STREAMS; i++) {
-        memset(totals[i], 0, tokens * sizeof *totals[i]);
-        add_steps(g, w, x, i * half, half, tokens, totals[i]);
+        const size_t at = i * half, odd = at + half - half % 2;
+        float *totals = n_block->totals[i][0];
+        ulb_add_float_run(n_block,
+                          (struct ulb_float_k_block){
+                              .w = w + at * STEP_BYTES, .x = x + at, .totals = totals, .steps = half / 2});
+        ulb_add_float_run(
+            n_block,
+            (struct ulb_float_k_block){
+                .w = w + odd * STEP_BYTES, .x = x + odd, .totals = totals, .steps = half % 2, .rest = true});
     }
-    if (steps % STREAMS)
-        add_last(g, w, x, steps - 1, tokens, totals[0]);
-    for (size_t t = 0; t < tokens; t++) {
-        float *y = g->y + (n + t) * g->y_stride + m;
-        for (size_t i = 0; i < ulb_rows_left(g, m, ROWS); i++)
-            y[i] = (totals[0][t][i] + totals[0][t][ROWS + i]) + (totals[1][t][i] + totals[1][t][ROWS + i]);
-    }
+    ulb_add_float_run(n_block, (struct ulb_float_k_block){.w = w + (steps - 1) * STEP_BYTES,
+                                                          .x = x + steps - 1,
+                                                          .totals = n_block->totals[0][0] + ROWS,
+                                                          .steps = steps % STREAMS,
+                                                          .rest = true});
 }
+
+ULB_FLOAT_PASSES(pass_pairs, pairs, TOKENS)
+ULB_FLOAT_PASSES(pass_single, single, TOKENS)
+static const struct ulb_float_gemm gemm = {&pairs,          &single, pass_pairs, pass_single,
+                                           &ulb_bf16_vnni2, STREAMS, runs};
 
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    for (size_t m = g->m0; m < g->m1; m += ROWS) {
-        for (size_t n = 0; n < g->n; n += ULB_FLOAT_N_BLOCK)
-            run_rows(g, m, n, g->n - n < ULB_FLOAT_N_BLOCK ? g->n - n : ULB_FLOAT_N_BLOCK);
-    }
+    ulb_run_float_gemm(&gemm, g, g->x_stride / 2);
 }
 
 static void run(const struct ulb_gemm *g)

@@ -82,11 +82,15 @@ static inline __attribute__((always_inline)) void sum(const struct ulb_tiles *ti
         .rows = ROWS, .vector_bytes = ULB_VEC_BYTES, .step_bytes = STEP_BYTES, .streams = (streams_),        \
         .columns = 2, .vectors = PASS_VECTORS, .tokens = TOKENS, .load = load, .add = ulb_add_product        \
     }
-static const struct ulb_float_cfg tokens = TOKENS_CFG(STREAMS), rest = TOKENS_CFG(1);
+static const struct ulb_float_cfg whole = TOKENS_CFG(STREAMS), rest = TOKENS_CFG(1);
+ULB_FLOAT_PASSES(pass_whole, whole, TOKENS)
+ULB_FLOAT_PASSES(pass_rest, rest, TOKENS)
+static const struct ulb_float_gemm gemm = {&whole,          &rest, pass_whole,     pass_rest,
+                                           &ulb_bf16_vnni2, 1,     ulb_stream_runs};
 
 static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
 {
-    ulb_run_float_tokens(&tokens, &rest, &ulb_bf16_vnni2, g);
+    ulb_run_float_gemm(&gemm, g, g->x_stride);
 }
 
 static void run(const struct ulb_gemm *g)

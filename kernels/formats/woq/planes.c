@@ -96,7 +96,8 @@ static inline __attribute__((always_inline)) void run_one(const struct woq *a, c
 /* A tile's rows and a block of tokens. */
 struct n_block {
     struct ulb_plane_k_block k_block;
-    int32_t dots[ULB_PLANE_N_BLOCK][ULB_PLANE_ROWS];
+    const uint8_t *w; /* of the panel */
+    int32_t dots[ULB_GEMM_N_BLOCK][ULB_PLANE_ROWS];
 };
 
 static inline __attribute__((always_inline)) void take_sums(void *of, size_t vector, size_t t,
@@ -111,80 +112,115 @@ static inline __attribute__((always_inline)) void take_sums(void *of, size_t vec
     }
 }
 
-/* Functions of their own: inlined, GCC keeps the sums in memory. */
-static __attribute__((noinline)) void add_k_block_4(struct n_block *n_block, size_t tokens)
+static inline __attribute__((always_inline)) void all_4(struct n_block *n_block, size_t t, unsigned tokens)
 {
-    ulb_pass_plane_k_blocks(4, &n_block->k_block, tokens, take_sums, n_block);
+    ulb_pass_plane_k_block(4, &n_block->k_block, t, tokens, take_sums, n_block);
 }
 
-#if ULB_S16_SUMS
+ULB_GEMM_PASSES(add_k_block_4, struct n_block, ULB_PLANE_TOKENS, all_4)
 
-/* dots += the products of a K-block, whose codes lie at w, with 16-bit sums of its nibbles. */
-static inline __attribute__((always_inline)) void add_k_block(const struct woq *a, const uint8_t *w,
-                                                              size_t tokens, struct n_block *n_block)
+#if !ULB_S16_SUMS
+
+static inline __attribute__((always_inline)) void all_8(struct n_block *n_block, size_t t, unsigned tokens)
 {
-    if (a->bits == 8)
-        ulb_unpack_halves(8, w, n_block->k_block.steps, n_block->k_block.codes);
-    else
-        ulb_unpack_planes(4, w, n_block->k_block.steps, n_block->k_block.codes);
-    n_block->k_block.w = n_block->k_block.codes[0][0];
-    add_k_block_4(n_block, tokens);
+    ulb_pass_plane_k_block(8, &n_block->k_block, t, tokens, take_sums, n_block);
 }
 
-#else
-
-static __attribute__((noinline)) void add_k_block_8(struct n_block *n_block, size_t tokens)
-{
-    ulb_pass_plane_k_blocks(8, &n_block->k_block, tokens, take_sums, n_block);
-}
-
-/* dots += the products of a K-block, whose codes are used in place. */
-static inline __attribute__((always_inline)) void add_k_block(const struct woq *a, const uint8_t *w,
-                                                              size_t tokens, struct n_block *n_block)
-{
-    n_block->k_block.w = w;
-    if (a->bits == 4)
-        add_k_block_4(n_block, tokens);
-    else
-        add_k_block_8(n_block, tokens);
-}
+ULB_GEMM_PASSES(add_k_block_8, struct n_block, ULB_PLANE_TOKENS, all_8)
 
 #endif
 
-/* Dot products of all of K of a tile's rows, which begin at w, and tokens from n. */
-static inline __attribute__((always_inline)) void sum_tokens(const struct woq *a, const struct ulb_gemm *g,
-                                                             const uint8_t *w, size_t n, size_t tokens,
-                                                             struct n_block *n_block)
+/* With 16-bit sums: of nibbles. */
+static inline __attribute__((always_inline)) void
+add_k_block(const void *of, const struct ulb_gemm_block *block, void *state, size_t t, unsigned tokens)
 {
-    const size_t steps = ulb_layout_steps(a->layout, g->k), step = ulb_plane_step(a->bits);
-    const size_t slice_bytes = ulb_layout_slice_bytes(a->layout, g->m, g->k);
-    memset(n_block->dots, 0, tokens * sizeof *n_block->dots);
+#if !ULB_S16_SUMS
+    const struct woq *a = of;
+    if (a->bits == 8) {
+        add_k_block_8(of, block, state, t, tokens);
+        return;
+    }
+#endif
+    add_k_block_4(of, block, state, t, tokens);
+}
+
+/* K-blocks of a slice. */
+static inline size_t slice_blocks(const struct ulb_gemm_block *block)
+{
+    return (block->steps + K_BLOCK - 1) / K_BLOCK;
+}
+
+static inline __attribute__((always_inline)) size_t begin(const void *of, const struct ulb_gemm_block *block,
+                                                          void *state)
+{
+    const struct woq *a = of;
+    struct n_block *n_block = state;
+    n_block->w =
+        (const uint8_t *)block->g->w + block->m / ULB_PLANE_ROWS * block->steps * ulb_plane_step(a->bits);
     n_block->k_block.parts = a->bits == 8 ? ULB_PLANE_PARTS(8) : ULB_PLANE_PARTS(4);
     n_block->k_block.part_bits = ULB_PLANE_PART_BITS(4);
-    for (size_t at = 0; at < SLICES * steps; at += n_block->k_block.steps) {
-        const uint8_t *from = w + at / steps * slice_bytes + at % steps * step;
-        const size_t left = steps - at % steps;
-        n_block->k_block.steps = left < K_BLOCK ? left : K_BLOCK;
-        n_block->k_block.next = from + (ULB_S16_SUMS ? ULB_PLANE_FAR : n_block->k_block.steps * step);
-        n_block->k_block.next_bytes = n_block->k_block.steps * step;
-        n_block->k_block.x = (const int8_t *)g->x + n * g->x_stride + 4 * at;
-        n_block->k_block.x_stride = g->x_stride;
-        add_k_block(a, from, tokens, n_block);
-    }
+    n_block->k_block.x_stride = block->g->x_stride;
+    memset(n_block->dots, 0, block->tokens * sizeof *n_block->dots);
+    return SLICES * slice_blocks(block);
+}
+
+/* Unpacks the codes of a K-block with 16-bit sums; else they are used in place. */
+static inline __attribute__((always_inline)) const uint8_t *codes(const struct woq *a, const uint8_t *w,
+                                                                  struct ulb_plane_k_block *k_block)
+{
+#if ULB_S16_SUMS
+    if (a->bits == 8)
+        ulb_unpack_halves(8, w, k_block->steps, k_block->codes);
+    else
+        ulb_unpack_planes(4, w, k_block->steps, k_block->codes);
+    return k_block->codes[0][0];
+#else
+    (void)a, (void)k_block;
+    return w;
+#endif
+}
+
+/* The slices come one after the other. */
+static inline __attribute__((always_inline)) void stage(const void *of, const struct ulb_gemm_block *block,
+                                                        void *state, size_t k)
+{
+    const struct woq *a = of;
+    struct n_block *n_block = state;
+    const struct ulb_gemm *g = block->g;
+    struct ulb_plane_k_block *k_block = &n_block->k_block;
+    const size_t steps = block->steps, step = ulb_plane_step(a->bits), slice = k >= slice_blocks(block),
+                 first = (k - slice * slice_blocks(block)) * K_BLOCK;
+    const uint8_t *w = n_block->w + slice * block->slice_bytes + first * step;
+    k_block->steps = steps - first < K_BLOCK ? steps - first : K_BLOCK;
+    k_block->x = (const int8_t *)g->x + block->n * g->x_stride + 4 * (slice * steps + first);
+    k_block->w = codes(a, w, k_block);
+    ulb_share_plane_prefetches(k_block, w + (ULB_S16_SUMS ? ULB_GEMM_FAR : k_block->steps * step),
+                               k_block->steps * step, block->tokens);
+}
+
+static inline __attribute__((always_inline)) void finish(const void *of, const struct ulb_gemm_block *block,
+                                                         void *state)
+{
+    struct n_block *n_block = state;
+    for (size_t t = 0; t < block->tokens; t++)
+        epilogue(of, block->g, block->m, ulb_rows_left(block->g, block->m, ULB_PLANE_ROWS), block->n + t,
+                 n_block->dots[t], 0);
 }
 
 static inline __attribute__((always_inline)) void run_tokens(const struct woq *a, const struct ulb_gemm *g)
 {
-    const size_t row_bytes = ulb_layout_steps(a->layout, g->k) * ulb_plane_step(a->bits);
-    for (size_t m = g->m0; m < g->m1; m += ULB_PLANE_ROWS) {
-        for (size_t n = 0; n < g->n; n += ULB_PLANE_N_BLOCK) {
-            const size_t tokens = g->n - n < ULB_PLANE_N_BLOCK ? g->n - n : ULB_PLANE_N_BLOCK;
-            struct n_block n_block;
-            sum_tokens(a, g, (const uint8_t *)g->w + m / ULB_PLANE_ROWS * row_bytes, n, tokens, &n_block);
-            for (size_t t = 0; t < tokens; t++)
-                epilogue(a, g, m, ulb_rows_left(g, m, ULB_PLANE_ROWS), n + t, n_block.dots[t], 0);
-        }
-    }
+    const struct ulb_gemm_nest nest = {.cfg = a,
+                                       .layout = a->layout,
+                                       .rows = ULB_PLANE_ROWS,
+                                       .n_block = ULB_GEMM_N_BLOCK,
+                                       .least = 2,
+                                       .tile = ULB_PLANE_TOKENS,
+                                       .begin = begin,
+                                       .stage = stage,
+                                       .pass = add_k_block,
+                                       .finish = finish};
+    struct n_block n_block;
+    ulb_gemm_blocked(&nest, g, &n_block);
 }
 
 #define ROW(of, bits_, zeros_)                                                                               \

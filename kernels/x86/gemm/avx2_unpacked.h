@@ -8,6 +8,7 @@
 #ifndef ULB_KERNELS_X86_GEMM_AVX2_UNPACKED_H
 #define ULB_KERNELS_X86_GEMM_AVX2_UNPACKED_H
 
+#include "kernels/gemm_blocked.h"
 #include "kernels/group_sums.h"
 #include "kernels/x86/gemm/tile_u8.h"
 #include "kernels/x86/simd/vec_float.h"
@@ -20,9 +21,7 @@ enum {
     ULB_K_BLOCK_TOKENS = 4,  /* of both register tiles */
     ULB_K_BLOCK_VECTORS = 2, /* of rows */
     ULB_K_BLOCK_ROW_VECTORS = 8,
-    ULB_N_BLOCK = 64,           /* tokens; a smaller N-block unpacks too often */
     ULB_K_BLOCK_STEPS_MAX = 32, /* each of 4 columns */
-    ULB_K_BLOCK_FAR = 16384,    /* distance in bytes, in the slice, of the prefetch into L2 */
     ULB_K_BLOCK_ASKS = 2 /* lines in a step of signed bytes: at least a pass's part of it and of scales */
 };
 
@@ -51,15 +50,17 @@ struct ulb_k_block_cfg {
     void (*epilogue)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
 };
 
-/* Activations of a K-block, from its first token. For signed bytes they are packed as 16 bits, columns 0, 2,
- * 1, 3 of each four. Then come the corrections of the sums, and the results so far. */
+/* The K-block and its activations, from the first token. For signed bytes they are packed as 16 bits, columns
+ * 0, 2, 1, 3 of each four. Then come the corrections of the sums, and the results so far. */
 struct ulb_n_block {
+    struct ulb_k_block k_block;
+    const uint8_t *w; /* of the panel */
     _Alignas(64) uint8_t bytes[ULB_K_BLOCK_STEPS_MAX * ULB_K_BLOCK_ROW_VECTORS * ULB_VEC_BYTES];
-    _Alignas(64) int16_t words[ULB_N_BLOCK][ULB_S16_COLUMNS];
+    _Alignas(64) int16_t words[ULB_GEMM_N_BLOCK][ULB_S16_COLUMNS];
     const int8_t *x;
     size_t x_stride;
-    int32_t lacking[ULB_N_BLOCK];
-    ulb_vec results[ULB_N_BLOCK][ULB_K_BLOCK_ROW_VECTORS];
+    int32_t lacking[ULB_GEMM_N_BLOCK];
+    ulb_vec results[ULB_GEMM_N_BLOCK][ULB_K_BLOCK_ROW_VECTORS];
 };
 
 /* K-blocks with scales are always whole. */
@@ -124,21 +125,19 @@ ulb_pass_vectors(const struct ulb_k_block_cfg *cfg, const struct ulb_k_block *k_
     }
 }
 
-/* A pass over all rows of a K-block. It is a function of its own: inlined, GCC keeps the sums in memory. */
-typedef void ulb_pass_k_block_fn(struct ulb_k_block *k_block, size_t t, struct ulb_n_block *n_block);
-
-#define ULB_K_BLOCK_PASS(name, cfg, tokens)                                                                  \
-    static __attribute__((noinline)) void name(struct ulb_k_block *k_block, size_t t,                        \
-                                               struct ulb_n_block *n_block)                                  \
-    {                                                                                                        \
-        size_t v = 0;                                                                                        \
-        for (; v + ULB_K_BLOCK_VECTORS <= (cfg).vectors; v += ULB_K_BLOCK_VECTORS) {                         \
-            ulb_pass_vectors(&(cfg), k_block, v, ULB_K_BLOCK_VECTORS, t, tokens, n_block);                   \
-            k_block->ask += k_block->steps * k_block->ask_bytes;                                             \
-        }                                                                                                    \
-        if ((cfg).vectors % ULB_K_BLOCK_VECTORS)                                                             \
-            ulb_pass_vectors(&(cfg), k_block, v, 1, t, tokens, n_block);                                     \
+/* A pass over all rows of the K-block. */
+static inline __attribute__((always_inline)) void
+ulb_pass_k_block(const struct ulb_k_block_cfg *cfg, struct ulb_n_block *n_block, size_t t, unsigned tokens)
+{
+    struct ulb_k_block *k_block = &n_block->k_block;
+    size_t v = 0;
+    for (; v + ULB_K_BLOCK_VECTORS <= cfg->vectors; v += ULB_K_BLOCK_VECTORS) {
+        ulb_pass_vectors(cfg, k_block, v, ULB_K_BLOCK_VECTORS, t, tokens, n_block);
+        k_block->ask += k_block->steps * k_block->ask_bytes;
     }
+    if (cfg->vectors % ULB_K_BLOCK_VECTORS)
+        ulb_pass_vectors(cfg, k_block, v, 1, t, tokens, n_block);
+}
 
 /* take of groups in tiles of some vectors of rows, whose scales lie before their steps. */
 static inline __attribute__((always_inline)) void
@@ -185,92 +184,99 @@ static inline __attribute__((always_inline)) void ulb_unpack_fields(size_t vecto
     }
 }
 
-/* Packs `steps` steps, which begin at column k, for the tokens from n. */
-static inline __attribute__((always_inline)) void ulb_pack_k_block(const struct ulb_k_block_cfg *cfg,
-                                                                   const struct ulb_gemm *g, size_t n,
-                                                                   size_t tokens, size_t k, size_t steps,
-                                                                   struct ulb_n_block *n_block)
+/* Steps of four columns of a slice. */
+static inline size_t ulb_slice_steps(const struct ulb_k_block_cfg *cfg, const struct ulb_gemm_block *block)
 {
-    n_block->x = (const int8_t *)g->x + n * g->x_stride + k;
-    n_block->x_stride = g->x_stride;
-    for (size_t t = 0; t < tokens; t++) {
-        if (!cfg->full)
-            ulb_pack_s16(n_block->x + t * g->x_stride, steps, n_block->words[t]);
-        if (cfg->zero_point)
-            n_block->lacking[t] =
-                cfg->zero_point *
-                ulb_sum_of_x(g->x_sums + (n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS, 4 * cfg->steps);
-    }
+    return block->steps * (cfg->layout->tile_k / 4);
 }
 
-/* A K-block, which begins at column k, for tokens from n. */
-static inline __attribute__((always_inline)) void
-ulb_run_k_block(const struct ulb_k_block_cfg *cfg, ulb_pass_k_block_fn *const passes[],
-                const struct ulb_gemm *g, struct ulb_k_block *k_block, size_t k, size_t n, size_t tokens,
-                struct ulb_n_block *n_block)
+static inline __attribute__((always_inline)) size_t
+ulb_begin_k_blocks(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    size_t some;
-    k_block->ask = k_block->w + ULB_K_BLOCK_FAR;
+    const struct ulb_k_block_cfg *cfg = of;
+    struct ulb_n_block *n_block = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t all = ulb_slice_steps(cfg, block);
+    const size_t k_block_bytes = cfg->steps * cfg->step_bytes + cfg->before;
+    const size_t passes = ulb_gemm_tiles(block->tokens, ULB_K_BLOCK_TOKENS) *
+                          ((cfg->vectors + ULB_K_BLOCK_VECTORS - 1) / ULB_K_BLOCK_VECTORS);
+    n_block->w = (const uint8_t *)g->w +
+                 block->m / (cfg->vectors * ULB_LANES) * ulb_layout_row_bytes(cfg->layout, g->k);
+    n_block->k_block.ask_bytes = ulb_gemm_share(k_block_bytes / cfg->steps, passes);
+    memset(n_block->results, 0, block->tokens * sizeof *n_block->results);
+    return (all + cfg->steps - 1) / cfg->steps * cfg->slices;
+}
+
+static inline __attribute__((always_inline)) void
+ulb_stage_k_block(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_k_block_cfg *cfg = of;
+    struct ulb_n_block *n_block = state;
+    struct ulb_k_block *k_block = &n_block->k_block;
+    const size_t slice = k % cfg->slices, at = k / cfg->slices,
+                 left = ulb_slice_steps(cfg, block) - at * cfg->steps;
+    k_block->w = n_block->w + at * (cfg->steps * cfg->step_bytes + cfg->before) + slice * block->slice_bytes +
+                 cfg->before;
+    k_block->steps = left < cfg->steps ? left : cfg->steps;
+    k_block->ask = k_block->w + ULB_GEMM_FAR;
     k_block->bytes = cfg->unpack ? n_block->bytes : k_block->w;
     for (size_t s = 0; cfg->unpack && s < k_block->steps; s++)
         cfg->unpack(k_block->w + s * cfg->step_bytes, n_block->bytes + s * cfg->vectors * ULB_VEC_BYTES);
-    ulb_pack_k_block(cfg, g, n, tokens, k, k_block->steps, n_block);
-    for (size_t t = 0; t < tokens; t += some) {
-        some = ulb_next_tokens(tokens - t, ULB_K_BLOCK_TOKENS);
-        passes[some - 2](k_block, t, n_block);
+}
+
+static inline __attribute__((always_inline)) void
+ulb_pack_k_block(const void *of, const struct ulb_gemm_block *block, void *state, size_t k_block)
+{
+    const struct ulb_k_block_cfg *cfg = of;
+    struct ulb_n_block *n_block = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t k =
+        4 * (k_block % cfg->slices * ulb_slice_steps(cfg, block) + k_block / cfg->slices * cfg->steps);
+    n_block->x = (const int8_t *)g->x + block->n * g->x_stride + k;
+    n_block->x_stride = g->x_stride;
+    for (size_t t = 0; t < block->tokens; t++) {
+        if (!cfg->full)
+            ulb_pack_s16(n_block->x + t * g->x_stride, n_block->k_block.steps, n_block->words[t]);
+        if (cfg->zero_point)
+            n_block->lacking[t] =
+                cfg->zero_point *
+                ulb_sum_of_x(g->x_sums + (block->n + t) * g->x_sums_stride + k / ULB_SUM_COLUMNS,
+                             4 * cfg->steps);
     }
 }
 
-/* Computes the rows of a tile from row m for tokens [n, n + tokens). passes: for 2, 3 and 4 tokens. */
-static inline __attribute__((always_inline)) void ulb_run_k_blocks(const struct ulb_k_block_cfg *cfg,
-                                                                   ulb_pass_k_block_fn *const passes[],
-                                                                   const struct ulb_gemm *g, size_t m,
-                                                                   size_t n, size_t tokens)
+static inline __attribute__((always_inline)) void
+ulb_finish_k_blocks(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    const size_t rows = cfg->vectors * ULB_LANES,
-                 all = ulb_layout_steps(cfg->layout, g->k) * (cfg->layout->tile_k / 4);
-    const size_t slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k);
-    const size_t k_block_bytes = cfg->steps * cfg->step_bytes + cfg->before;
-    const size_t parts = (tokens + ULB_K_BLOCK_TOKENS - 1) / ULB_K_BLOCK_TOKENS *
-                         ((cfg->vectors + ULB_K_BLOCK_VECTORS - 1) / ULB_K_BLOCK_VECTORS);
-    const uint8_t *w = (const uint8_t *)g->w + m / rows * ulb_layout_row_bytes(cfg->layout, g->k);
-    struct ulb_n_block n_block;
-    struct ulb_k_block k_block = {.ask_bytes = (k_block_bytes / cfg->steps + parts - 1) / parts};
-    memset(n_block.results, 0, tokens * sizeof *n_block.results);
-    for (size_t s = 0; s < all; s += cfg->steps, w += k_block_bytes) {
-        k_block.steps = all - s < cfg->steps ? all - s : cfg->steps;
-        for (size_t i = 0; i < cfg->slices; i++) {
-            k_block.w = w + i * slice_bytes + cfg->before;
-            ulb_run_k_block(cfg, passes, g, &k_block, (i * all + s) * 4, n, tokens, &n_block);
-        }
-    }
-    for (size_t t = 0; t < tokens; t++)
-        cfg->epilogue(g, m, n + t, n_block.results[t]);
-}
-
-/* All rows and tokens. */
-static inline __attribute__((always_inline)) void ulb_run_k_block_tokens(const struct ulb_k_block_cfg *cfg,
-                                                                         ulb_pass_k_block_fn *const passes[],
-                                                                         const struct ulb_gemm *g)
-{
-    for (size_t m = g->m0; m < g->m1; m += cfg->vectors * ULB_LANES) {
-        size_t some;
-        for (size_t n = 0; n < g->n; n += some) {
-            some = ulb_next_n_block(g->n - n, ULB_N_BLOCK);
-            ulb_run_k_blocks(cfg, passes, g, m, n, some);
-        }
-    }
+    const struct ulb_k_block_cfg *cfg = of;
+    const struct ulb_n_block *n_block = state;
+    for (size_t t = 0; t < block->tokens; t++)
+        cfg->epilogue(block->g, block->m, block->n + t, n_block->results[t]);
 }
 
 /* A function run_tokens() of a kernel, for at least two. */
-#define ULB_K_BLOCK_RUN(cfg)                                                                                 \
-    ULB_K_BLOCK_PASS(pass_2, cfg, 2)                                                                         \
-    ULB_K_BLOCK_PASS(pass_3, cfg, 3)                                                                         \
-    ULB_K_BLOCK_PASS(pass_4, cfg, 4)                                                                         \
+#define ULB_K_BLOCK_RUN(cfg_)                                                                                \
+    static inline __attribute__((always_inline)) void all(struct ulb_n_block *n_block, size_t t,             \
+                                                          unsigned tokens)                                   \
+    {                                                                                                        \
+        ulb_pass_k_block(&(cfg_), n_block, t, tokens);                                                       \
+    }                                                                                                        \
+    ULB_GEMM_PASSES(pass, struct ulb_n_block, ULB_K_BLOCK_TOKENS, all)                                       \
     static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
     {                                                                                                        \
-        static ulb_pass_k_block_fn *const passes[] = {pass_2, pass_3, pass_4};                               \
-        ulb_run_k_block_tokens(&(cfg), passes, g);                                                           \
+        const struct ulb_gemm_nest nest = {.cfg = &(cfg_),                                                   \
+                                           .layout = (cfg_).layout,                                          \
+                                           .rows = (cfg_).vectors * ULB_LANES,                               \
+                                           .n_block = ULB_GEMM_N_BLOCK,                                      \
+                                           .least = 2,                                                       \
+                                           .tile = ULB_K_BLOCK_TOKENS,                                       \
+                                           .begin = ulb_begin_k_blocks,                                      \
+                                           .stage = ulb_stage_k_block,                                       \
+                                           .pack_x = ulb_pack_k_block,                                       \
+                                           .pass = pass,                                                     \
+                                           .finish = ulb_finish_k_blocks};                                   \
+        struct ulb_n_block n_block;                                                                          \
+        ulb_gemm_blocked(&nest, g, &n_block);                                                                \
     }
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_TILE_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_TILE_H
 
+#include "kernels/gemm_blocked.h"
 #include "kernels/x86/gemv/block.h"
 
 enum {

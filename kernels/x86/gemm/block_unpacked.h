@@ -5,15 +5,13 @@
 #ifndef ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_H
 #define ULB_KERNELS_X86_GEMM_BLOCK_UNPACKED_H
 
+#include "kernels/gemm_blocked.h"
 #include "kernels/x86/gemv/block.h"
 
 enum {
-    /* Tokens that share unpacked codes. Smaller N-blocks unpack too often. */
-    ULB_UNPACKED_N_BLOCK = 64,
     ULB_UNPACKED_TOKENS_MAX = 4,
     ULB_UNPACKED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
-    ULB_UNPACKED_ROW_VECTORS = 8,
-    ULB_UNPACKED_FAR = 16384 /* distance in bytes, in the slice, of the prefetch into L2 */
+    ULB_UNPACKED_ROW_VECTORS = 8
 };
 
 /* The register tile for a kernel with this many vectors of rows: its vectors and its tokens. Both are
@@ -116,38 +114,13 @@ static inline __attribute__((always_inline)) void ulb_unpack_x_sums(const struct
     _mm256_storeu_si256((__m256i *)x_sums, all);
 }
 
-/* A pass of a fixed number of tokens over unpacked codes, from token t of the N-block. It is a function of
- * its own: inlined, GCC keeps the sums in memory. */
-struct ulb_unpacked;
-typedef void ulb_pass_unpacked_fn(struct ulb_unpacked *unpacked, size_t t);
-
-/* The passes of a kernel: for 2, 3 and, if register tiles have four tokens, 4. */
-#define ULB_UNPACKED_PASSES(cfg)                                                                             \
-    ULB_UNPACKED_PASS(pass_2, cfg, 2)                                                                        \
-    ULB_UNPACKED_PASS(pass_3, cfg, 3)                                                                        \
-    ULB_UNPACKED_PASS(pass_4, cfg, 4)                                                                        \
-    static ulb_pass_unpacked_fn *const passes[] = {pass_2, pass_3, TOKENS > 3 ? pass_4 : NULL};
-
-/* All tokens of the block; most: of a register tile. */
-static inline __attribute__((always_inline)) void ulb_pass_tokens(ulb_pass_unpacked_fn *const passes[],
-                                                                  unsigned most, size_t tokens,
-                                                                  struct ulb_unpacked *unpacked)
-{
-    size_t some;
-    for (size_t t = 0; t < tokens; t += some) {
-        some = ulb_next_tokens(tokens - t, most);
-        passes[some - 2](unpacked, t);
-    }
-}
-
 /* Bytes that each step of some vectors of rows prefetches, so that the next block arrives in time. */
 static inline __attribute__((always_inline)) size_t ulb_unpacked_ask(const struct ulb_block_cfg *cfg,
                                                                      size_t tokens, size_t vectors)
 {
     const size_t most = ULB_UNPACKED_TOKENS(ulb_block_vectors(cfg));
-    const size_t steps =
-        (tokens + most - 1) / most * ((ulb_block_vectors(cfg) + vectors - 1) / vectors) * (cfg->columns / 4);
-    return (cfg->tile_bytes + steps - 1) / steps;
+    const size_t passes = ulb_gemm_tiles(tokens, most) * ((ulb_block_vectors(cfg) + vectors - 1) / vectors);
+    return ulb_gemm_share(cfg->tile_bytes, passes * (cfg->columns / 4));
 }
 
 /* Lines that a step prefetches, a constant. It fits one tile of tokens; further tiles prefetch some lines
@@ -158,22 +131,17 @@ static inline __attribute__((always_inline)) size_t ulb_pass_lines(const struct 
     return (ulb_unpacked_ask(cfg, 1, vectors) + ULB_LINE - 1) / ULB_LINE;
 }
 
-/* Rows of a tile from row m on, of tokens [n, n + tokens). */
-static void ulb_run_unpacked_n_block(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
-                                     const struct ulb_gemm *g, size_t m, size_t n, size_t tokens);
+/* What is unpacked of a panel, and what it meets: kernels/x86/gemm/block_unpacked_avx2.h,
+ * kernels/x86/gemm/block_unpacked_vnni.h. */
+struct ulb_unpacked;
 
-/* All rows and tokens. */
-static inline __attribute__((always_inline)) void ulb_run_unpacked(const struct ulb_block_cfg *cfg,
-                                                                   ulb_pass_unpacked_fn *const passes[],
-                                                                   const struct ulb_gemm *g)
-{
-    for (size_t m = g->m0; m < g->m1; m += ulb_block_vectors(cfg) * ULB_LANES) {
-        size_t some;
-        for (size_t n = 0; n < g->n; n += some) {
-            some = ulb_next_n_block(g->n - n, ULB_UNPACKED_N_BLOCK);
-            ulb_run_unpacked_n_block(cfg, passes, g, m, n, some);
-        }
+/* The nest of a struct ulb_block_cfg of tiles of some rows, with a stage() and a pass() of the kernel's own,
+ * and some tokens in a register tile. */
+#define ULB_UNPACKED_NEST(cfg_, rows_, stage_, pass_, tokens)                                                \
+    {                                                                                                        \
+        .cfg = (cfg_), .layout = (cfg_)->layout, .rows = (rows_), .n_block = ULB_GEMM_N_BLOCK, .least = 2,   \
+        .tile = (tokens), .begin = ulb_begin_unpacked, .stage = (stage_), .pack_x = ulb_pack_unpacked,       \
+        .pass = (pass_), .finish = ulb_finish_unpacked                                                       \
     }
-}
 
 #endif

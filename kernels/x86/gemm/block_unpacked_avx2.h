@@ -32,14 +32,15 @@ struct ulb_unpacked {
     ulb_vec scales[ULB_SHORT_GROUPS][ULB_UNPACKED_ROW_VECTORS]; /* words, twice in a lane */
     struct ulb_block_epilogue epilogue; /* minima of signed scales: one group after the other */
     union {
-        _Alignas(64) int8_t bytes[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_COLUMNS];
-        int16_t words[ULB_UNPACKED_N_BLOCK][ULB_S16_COLUMNS]; /* for signed codes */
+        _Alignas(64) int8_t bytes[ULB_GEMM_N_BLOCK][ULB_UNPACKED_COLUMNS];
+        int16_t words[ULB_GEMM_N_BLOCK][ULB_S16_COLUMNS]; /* for signed codes */
     } x;
-    int16_t x_sums[ULB_UNPACKED_N_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
+    int16_t x_sums[ULB_GEMM_N_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
     /* Sums of activations of a block without groups, times the zero point if there is one. */
-    int32_t x_sum[ULB_UNPACKED_N_BLOCK];
-    float x_scale[ULB_UNPACKED_N_BLOCK];
-    ulb_floats results[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
+    int32_t x_sum[ULB_GEMM_N_BLOCK];
+    float x_scale[ULB_GEMM_N_BLOCK];
+    ulb_floats results[ULB_GEMM_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
+    const uint8_t *w;     /* of the panel */
     const uint8_t *bytes; /* signed codes: the array above, or the bytes of a tile */
     const uint8_t *ask;   /* by each step of a pass */
     size_t ask_bytes;
@@ -126,8 +127,7 @@ ulb_add_unpacked_group(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unp
                                 .x_stride = ULB_UNPACKED_COLUMNS,
                                 .ask = unpacked->ask,
                                 .ask_bytes = unpacked->ask_bytes,
-                                .l1_distance =
-                                    room && cfg->tile_bytes ? ULB_UNPACKED_FAR - cfg->tile_bytes : 0,
+                                .l1_distance = room && cfg->tile_bytes ? ULB_GEMM_FAR - cfg->tile_bytes : 0,
                                 .asked = !cfg->tile_bytes};
     /* Keeps one pointer: Clang would keep one address register for every four activations. */
     __asm__("" : "+r"(at.x));
@@ -184,10 +184,10 @@ static inline __attribute__((always_inline)) void ulb_take_unpacked(const struct
 }
 
 /* All groups of a block. */
-static inline __attribute__((always_inline)) void ulb_pass_unpacked(const struct ulb_block_cfg *cfg,
-                                                                    struct ulb_unpacked *unpacked, size_t v,
-                                                                    unsigned vectors, size_t t,
-                                                                    unsigned tokens)
+static inline __attribute__((always_inline)) void ulb_pass_unpacked_vectors(const struct ulb_block_cfg *cfg,
+                                                                            struct ulb_unpacked *unpacked,
+                                                                            size_t v, unsigned vectors,
+                                                                            size_t t, unsigned tokens)
 {
     const bool zeros = cfg->zero_point + cfg->codes->operand_origin;
     ulb_vec sums[ULB_BYTE_TOKENS * ULB_BYTE_VECTORS], minima[ULB_BYTE_TOKENS * ULB_BYTE_VECTORS];
@@ -210,22 +210,22 @@ static inline __attribute__((always_inline)) void ulb_pass_unpacked(const struct
     }
 }
 
-/* A ulb_pass_unpacked_fn. */
-#define ULB_UNPACKED_PASS(name, cfg, tokens)                                                                 \
-    static __attribute__((noinline)) void name(struct ulb_unpacked *unpacked, size_t t)                      \
-    {                                                                                                        \
-        size_t v = 0;                                                                                        \
-        for (; v + ULB_BYTE_VECTORS <= ulb_block_vectors(&(cfg)); v += ULB_BYTE_VECTORS)                     \
-            ulb_pass_unpacked(&(cfg), unpacked, v, ULB_BYTE_VECTORS, t, tokens);                             \
-        if (ulb_block_vectors(&(cfg)) % ULB_BYTE_VECTORS)                                                    \
-            ulb_pass_unpacked(&(cfg), unpacked, v, 1, t, tokens);                                            \
-    }
+/* All vectors of rows. */
+static inline __attribute__((always_inline)) void
+ulb_pass_unpacked(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, size_t t, unsigned tokens)
+{
+    size_t v = 0;
+    for (; v + ULB_BYTE_VECTORS <= ulb_block_vectors(cfg); v += ULB_BYTE_VECTORS)
+        ulb_pass_unpacked_vectors(cfg, unpacked, v, ULB_BYTE_VECTORS, t, tokens);
+    if (ulb_block_vectors(cfg) % ULB_BYTE_VECTORS)
+        ulb_pass_unpacked_vectors(cfg, unpacked, v, 1, t, tokens);
+}
 
 /* Activations of block b of tokens from n. */
-static inline __attribute__((always_inline)) void ulb_pack_unpacked(const struct ulb_block_cfg *cfg,
-                                                                    const struct ulb_gemm *g, size_t n,
-                                                                    size_t tokens, size_t b,
-                                                                    struct ulb_unpacked *unpacked)
+static inline __attribute__((always_inline)) void ulb_pack_block(const struct ulb_block_cfg *cfg,
+                                                                 const struct ulb_gemm *g, size_t n,
+                                                                 size_t tokens, size_t b,
+                                                                 struct ulb_unpacked *unpacked)
 {
     const int32_t zero_point = cfg->zero_point + cfg->codes->operand_origin;
     for (size_t t = 0; t < tokens; t++) {
@@ -244,37 +244,50 @@ static inline __attribute__((always_inline)) void ulb_pack_unpacked(const struct
     }
 }
 
-/* results += block b, whose tile is at w, for tokens from n. */
-static inline __attribute__((always_inline)) void
-ulb_add_unpacked_block(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
-                       const struct ulb_gemm *g, const uint8_t *w, size_t n, size_t tokens, size_t b,
-                       struct ulb_unpacked *unpacked)
+static inline __attribute__((always_inline)) size_t
+ulb_begin_unpacked(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    unpacked->ask = w + ULB_UNPACKED_FAR;
+    const struct ulb_block_cfg *cfg = of;
+    struct ulb_unpacked *unpacked = state;
+    const size_t rows = ulb_block_vectors(cfg) * ULB_LANES;
+    unpacked->w = (const uint8_t *)block->g->w + block->m / rows * block->steps * cfg->layout->tile_bytes;
+    unpacked->ask_bytes = ulb_unpacked_ask(cfg, block->tokens, ULB_BYTE_VECTORS);
+    memset(unpacked->results, 0, block->tokens * sizeof *unpacked->results);
+    return ULB_BLOCK_SLICES * block->steps;
+}
+
+/* A block of columns is a K-block; those of the slices alternate. */
+static inline __attribute__((always_inline)) void
+ulb_stage_unpacked(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_block_cfg *cfg = of;
+    struct ulb_unpacked *unpacked = state;
+    const uint8_t *w =
+        unpacked->w + k / ULB_BLOCK_SLICES * cfg->tile_bytes + k % ULB_BLOCK_SLICES * block->slice_bytes;
+    unpacked->ask = w + ULB_GEMM_FAR;
     unpacked->bytes = cfg->codes->operand ? unpacked->codes : w;
     ulb_unpack_block(cfg, w, unpacked);
-    ulb_pack_unpacked(cfg, g, n, tokens, b, unpacked);
-    ulb_pass_tokens(passes, ULB_UNPACKED_TOKENS(ulb_block_vectors(cfg)), tokens, unpacked);
 }
 
 static inline __attribute__((always_inline)) void
-ulb_run_unpacked_n_block(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
-                         const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)
+ulb_pack_unpacked(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
 {
-    const size_t rows = ulb_block_vectors(cfg) * ULB_LANES, steps = ulb_layout_steps(cfg->layout, g->k);
-    const size_t slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k);
-    const uint8_t *w = (const uint8_t *)g->w + m / rows * steps * cfg->layout->tile_bytes;
-    struct ulb_unpacked unpacked;
-    unpacked.ask_bytes = ulb_unpacked_ask(cfg, tokens, ULB_BYTE_VECTORS);
-    memset(unpacked.results, 0, tokens * sizeof *unpacked.results);
-    for (size_t s = 0; s < steps; s++, w += cfg->tile_bytes) {
-        for (size_t i = 0; i < ULB_BLOCK_SLICES; i++)
-            ulb_add_unpacked_block(cfg, passes, g, w + i * slice_bytes, n, tokens, i * steps + s, &unpacked);
-    }
-    for (size_t t = 0; t < tokens; t++) {
+    const struct ulb_block_cfg *cfg = of;
+    ulb_pack_block(cfg, block->g, block->n, block->tokens,
+                   k % ULB_BLOCK_SLICES * block->steps + k / ULB_BLOCK_SLICES, state);
+}
+
+static inline __attribute__((always_inline)) void
+ulb_finish_unpacked(const void *of, const struct ulb_gemm_block *block, void *state)
+{
+    const struct ulb_block_cfg *cfg = of;
+    const struct ulb_unpacked *unpacked = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t left = ulb_rows_left(g, block->m, ulb_block_vectors(cfg) * ULB_LANES);
+    for (size_t t = 0; t < block->tokens; t++) {
         float y[ULB_TILE_ROWS_MAX];
-        ulb_store_results(cfg, unpacked.results[t], y);
-        memcpy(g->y + (n + t) * g->y_stride + m, y, ulb_rows_left(g, m, rows) * sizeof *y);
+        ulb_store_results(cfg, unpacked->results[t], y);
+        memcpy(g->y + (block->n + t) * g->y_stride + block->m, y, left * sizeof *y);
     }
 }
 

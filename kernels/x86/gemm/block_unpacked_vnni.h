@@ -17,11 +17,10 @@
 
 #include "kernels/x86/gemm/block_unpacked.h"
 
-/* Codes take half of an L1 of 32 KiB. A quarter needs twice as many passes and is slower. */
 enum {
-    ULB_UNPACKED_STEPS = 4, /* of all slices, of a chunk of blocks without groups */
-    ULB_UNPACKED_BLOCKS = 8,
-    ULB_UNPACKED_CODES = 16384
+    ULB_UNPACKED_STEPS = 4, /* of all slices, of a K-block of blocks without groups, at most */
+    ULB_UNPACKED_BLOCKS = ULB_UNPACKED_STEPS * ULB_BLOCK_SLICES,
+    ULB_UNPACKED_CODES = ULB_GEMM_HALF_L1
 };
 
 /* A group, or a block that has none. */
@@ -31,7 +30,7 @@ struct ulb_unpacked_unit {
     size_t column;      /* the first */
 };
 
-/* What the activations of a token are to the units of a chunk. */
+/* What the activations of a token are to the units of a K-block. */
 struct ulb_unpacked_token {
     int32_t zeros[ULB_SHORT_GROUPS];  /* their sums times the zero point, with ULB_MAGIC */
     int16_t x_sums[ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
@@ -39,31 +38,42 @@ struct ulb_unpacked_token {
     float x_scale[ULB_UNPACKED_BLOCKS], x_less[ULB_UNPACKED_BLOCKS], x_least[ULB_UNPACKED_BLOCKS];
 };
 
-/* A chunk: the groups of a block, or some blocks that have none, in the order in which one token's add up. */
+/* A K-block: some groups of a block, or some blocks that have none, in the order in which one token's add
+ * up. */
 struct ulb_unpacked {
-    _Alignas(64) uint8_t codes[ULB_UNPACKED_CODES]; /* of a part of the units, */
-    size_t first, end;                              /* from one to another, */
-    bool last;                                      /* of the chunk */
+    _Alignas(64) uint8_t codes[ULB_UNPACKED_CODES]; /* of its units, */
+    size_t first, end;                              /* from one to another; others are blocks' */
+    bool last;                                      /* they end their block */
+    const uint8_t *w;                               /* of the panel */
     struct ulb_unpacked_unit units[ULB_SHORT_GROUPS];
-    ulb_floats scales[ULB_SHORT_GROUPS][ULB_UNPACKED_ROW_VECTORS]; /* of the part's groups */
+    ulb_floats scales[ULB_SHORT_GROUPS][ULB_UNPACKED_ROW_VECTORS]; /* of its groups */
     struct ulb_block_epilogue epilogue[ULB_UNPACKED_BLOCKS];
-    struct ulb_unpacked_token tokens[ULB_UNPACKED_N_BLOCK];
+    struct ulb_unpacked_token tokens[ULB_GEMM_N_BLOCK];
     const int8_t *x; /* of the first token; the next one's lie x_stride on */
     size_t x_stride;
-    ulb_floats sums[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS]; /* of a block's parts */
-    ulb_floats results[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
+    ulb_floats sums[ULB_GEMM_N_BLOCK][ULB_UNPACKED_ROW_VECTORS]; /* of a block's parts */
+    ulb_floats results[ULB_GEMM_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
     size_t ask_bytes; /* by each step of a pass */
 };
 
-/* Units of a part, at most. */
-static inline __attribute__((always_inline)) size_t ulb_part_units(const struct ulb_block_cfg *cfg)
+/* Units of a K-block at most: those that fit, but no more than a block's groups; or of blocks without groups,
+ * as many of each slice. */
+static inline __attribute__((always_inline)) size_t ulb_unpacked_units(const struct ulb_block_cfg *cfg)
 {
-    const size_t columns = cfg->scales ? cfg->columns : ULB_UNPACKED_STEPS * ULB_BLOCK_SLICES * cfg->columns,
-                 most = ULB_UNPACKED_CODES / (ulb_block_vectors(cfg) * ULB_LANES);
-    return (columns < most ? columns : most) / cfg->group;
+    const size_t fit = ULB_UNPACKED_CODES / (ulb_block_vectors(cfg) * ULB_LANES * cfg->group);
+    const size_t most = cfg->scales ? cfg->columns / cfg->group : ULB_UNPACKED_BLOCKS;
+    const size_t units = fit < most ? fit : most;
+    return cfg->scales ? units : units / ULB_BLOCK_SLICES * ULB_BLOCK_SLICES;
 }
 
-/* Codes of unit u as the part's unit to, and its scales if it is a group of the block at tile. */
+/* K-blocks of a block's groups. */
+static inline __attribute__((always_inline)) size_t ulb_block_parts(const struct ulb_block_cfg *cfg)
+{
+    const size_t units = ulb_unpacked_units(cfg);
+    return (cfg->columns / cfg->group + units - 1) / units;
+}
+
+/* Codes of unit u as the K-block's unit to, and its scales if it is a group of the block at tile. */
 static inline __attribute__((always_inline)) void ulb_unpack_unit(const struct ulb_block_cfg *cfg,
                                                                   const uint8_t *tile, size_t u, size_t to,
                                                                   struct ulb_unpacked *unpacked)
@@ -131,14 +141,15 @@ static inline __attribute__((always_inline)) void ulb_unpack_blocks_token(const 
     _mm256_storeu_ps(token->x_least, _mm256_mul_ps(x_scale, _mm256_cvtepi32_ps(sums)));
 }
 
-/* Token n of the call, of some steps from step s on, whose blocks of 32 columns have no groups. */
+/* Token t of the block, of some steps from step s on, whose blocks of 32 columns have no groups. */
 static inline __attribute__((always_inline)) void ulb_unpack_steps_token(const struct ulb_block_cfg *cfg,
-                                                                         const struct ulb_gemm *g, size_t n,
-                                                                         size_t s, size_t steps,
+                                                                         const struct ulb_gemm_block *block,
+                                                                         size_t t, size_t s, size_t steps,
                                                                          struct ulb_unpacked_token *token)
 {
+    const struct ulb_gemm *g = block->g;
     const __m128i there = _mm_cmpgt_epi32(_mm_set1_epi32((int)steps), _mm_setr_epi32(0, 1, 2, 3));
-    const size_t slice = ulb_layout_steps(cfg->layout, g->k) * 4;
+    const size_t slice = block->steps * 4, n = block->n + t;
     const __m256i halves = ulb_load_steps(g->x_sums + n * g->x_sums_stride + 2 * s, slice, there);
     const __m256i x_scale = ulb_load_steps(g->x_scale + n * g->x_scale_stride + s, slice, there);
     ulb_unpack_blocks_token(cfg, _mm256_castsi256_ps(x_scale),
@@ -252,10 +263,10 @@ ulb_end_block(const struct ulb_block_cfg *cfg, const struct ulb_block_epilogue *
     }
 }
 
-/* All units of the part, for some tokens of the block from t. */
-static inline __attribute__((always_inline)) void ulb_pass_part(const struct ulb_block_cfg *cfg,
-                                                                struct ulb_unpacked *unpacked, size_t v,
-                                                                size_t t, unsigned tokens)
+/* All units, for some vectors of rows from v and tokens of the block from t. */
+static inline __attribute__((always_inline)) void ulb_pass_units(const struct ulb_block_cfg *cfg,
+                                                                 struct ulb_unpacked *unpacked, size_t v,
+                                                                 size_t t, unsigned tokens)
 {
     const struct ulb_unpacked_token *token = unpacked->tokens + t;
     const int8_t *x = unpacked->x + t * unpacked->x_stride;
@@ -283,95 +294,120 @@ static inline __attribute__((always_inline)) void ulb_pass_part(const struct ulb
     }
 }
 
-/* A ulb_pass_unpacked_fn. */
-#define ULB_UNPACKED_PASS(name, cfg, tokens)                                                                 \
-    static __attribute__((noinline)) void name(struct ulb_unpacked *unpacked, size_t t)                      \
-    {                                                                                                        \
-        for (size_t v = 0; v < ulb_block_vectors(&(cfg));                                                    \
-             v += ULB_UNPACKED_VECTORS(ulb_block_vectors(&(cfg))))                                           \
-            ulb_pass_part(&(cfg), unpacked, v, t, tokens);                                                   \
-    }
-
-/* Computes some units; if units are groups, those of the block at tile. */
+/* All vectors of rows. */
 static inline __attribute__((always_inline)) void
-ulb_chunk_of_units(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[], const uint8_t *tile,
-                   size_t units, size_t tokens, struct ulb_unpacked *unpacked)
+ulb_pass_unpacked(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, size_t t, unsigned tokens)
 {
-    const size_t part = ulb_part_units(cfg);
-    for (unpacked->first = 0; unpacked->first < units; unpacked->first = unpacked->end) {
-        unpacked->last = units - unpacked->first <= part;
-        unpacked->end = unpacked->last ? units : unpacked->first + part;
-        for (size_t u = unpacked->first; u < unpacked->end; u++)
-            ulb_unpack_unit(cfg, tile, u, u - unpacked->first, unpacked);
-        ulb_pass_tokens(passes, ULB_UNPACKED_TOKENS(ulb_block_vectors(cfg)), tokens, unpacked);
-    }
+    const size_t vectors = ULB_UNPACKED_VECTORS(ulb_block_vectors(cfg));
+    for (size_t v = 0; v < ulb_block_vectors(cfg); v += vectors)
+        ulb_pass_units(cfg, unpacked, v, t, tokens);
 }
 
-/* Block b, whose groups begin at tile, for tokens from n. */
-static inline __attribute__((always_inline)) void
-ulb_chunk_of_groups(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
-                    const struct ulb_gemm *g, const uint8_t *tile, size_t b, size_t n, size_t tokens,
-                    struct ulb_unpacked *unpacked)
+static inline __attribute__((always_inline)) size_t
+ulb_begin_unpacked(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    const size_t groups = cfg->columns / cfg->group, columns = b * cfg->columns;
-    for (size_t u = 0; u < groups; u++)
+    const struct ulb_block_cfg *cfg = of;
+    struct ulb_unpacked *unpacked = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t rows = ulb_block_vectors(cfg) * ULB_LANES, steps = block->steps,
+                 k_block_steps = ulb_unpacked_units(cfg) / ULB_BLOCK_SLICES;
+    unpacked->w = (const uint8_t *)g->w + block->m / rows * steps * cfg->layout->tile_bytes;
+    unpacked->x = (const int8_t *)g->x + block->n * g->x_stride;
+    unpacked->x_stride = g->x_stride;
+    unpacked->ask_bytes = ulb_unpacked_ask(cfg, block->tokens, ULB_UNPACKED_VECTORS(rows / ULB_LANES));
+    memset(unpacked->results, 0, block->tokens * sizeof *unpacked->results);
+    return cfg->scales ? ULB_BLOCK_SLICES * steps * ulb_block_parts(cfg)
+                       : (steps + k_block_steps - 1) / k_block_steps;
+}
+
+/* Finds some of the groups of a block, whose tile is at w, and which is block b of a row. */
+static inline __attribute__((always_inline)) void ulb_find_groups(const struct ulb_block_cfg *cfg,
+                                                                  const uint8_t *w, size_t b, size_t part,
+                                                                  struct ulb_unpacked *unpacked)
+{
+    const size_t groups = cfg->columns / cfg->group, most = ulb_unpacked_units(cfg);
+    unpacked->first = part * most;
+    unpacked->last = part + 1 == ulb_block_parts(cfg);
+    unpacked->end = unpacked->last ? groups : unpacked->first + most;
+    for (size_t u = unpacked->first; u < unpacked->end; u++)
         unpacked->units[u] =
-            (struct ulb_unpacked_unit){.w = tile + ulb_codes_at(cfg, u),
-                                       .ask = tile + ULB_UNPACKED_FAR + u * cfg->tile_bytes / groups,
-                                       .column = columns + u * cfg->group};
-    ulb_load_epilogue(cfg, tile, unpacked->epilogue);
-    for (size_t t = 0; t < tokens; t++) {
-        const int16_t *sums = g->x_sums + (n + t) * g->x_sums_stride + columns / ULB_SUM_COLUMNS;
-        ulb_unpack_groups_token(cfg, sums, g->x_scale[(n + t) * g->x_scale_stride + b], &unpacked->tokens[t]);
-    }
-    ulb_chunk_of_units(cfg, passes, tile, groups, tokens, unpacked);
+            (struct ulb_unpacked_unit){.w = w + ulb_codes_at(cfg, u),
+                                       .ask = w + ULB_GEMM_FAR + u * cfg->tile_bytes / groups,
+                                       .column = b * cfg->columns + u * cfg->group};
+    if (part == 0)
+        ulb_load_epilogue(cfg, w, unpacked->epilogue);
 }
 
-/* Computes some steps of both slices from step s, for blocks without groups. w: step s of the first slice. */
-static inline __attribute__((always_inline)) void
-ulb_chunk_of_blocks(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
-                    const struct ulb_gemm *g, const uint8_t *w, size_t s, size_t steps, size_t n,
-                    size_t tokens, struct ulb_unpacked *unpacked)
+/* Finds some steps of both slices from step s, for blocks without groups. */
+static inline __attribute__((always_inline)) void ulb_find_blocks(const struct ulb_block_cfg *cfg,
+                                                                  const struct ulb_gemm_block *block,
+                                                                  size_t s, struct ulb_unpacked *unpacked)
 {
-    const size_t units = steps * ULB_BLOCK_SLICES, slice_steps = ulb_layout_steps(cfg->layout, g->k),
-                 slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k);
-    for (size_t u = 0; u < units; u++) {
-        const size_t slice = u % ULB_BLOCK_SLICES, step = u / ULB_BLOCK_SLICES;
-        const uint8_t *tile = w + slice * slice_bytes + step * cfg->tile_bytes;
-        unpacked->units[u] =
-            (struct ulb_unpacked_unit){.w = tile,
-                                       .ask = tile + ULB_UNPACKED_FAR,
-                                       .column = (slice * slice_steps + s + step) * cfg->columns};
-        ulb_load_epilogue(cfg, tile, &unpacked->epilogue[u]);
+    const size_t steps = block->steps, most = ulb_unpacked_units(cfg), left = (steps - s) * ULB_BLOCK_SLICES;
+    unpacked->first = 0;
+    unpacked->end = left < most ? left : most;
+    for (size_t u = 0; u < unpacked->end; u++) {
+        const size_t slice = u % ULB_BLOCK_SLICES, step = s + u / ULB_BLOCK_SLICES;
+        const uint8_t *w = unpacked->w + slice * block->slice_bytes + step * cfg->tile_bytes;
+        unpacked->units[u] = (struct ulb_unpacked_unit){
+            .w = w, .ask = w + ULB_GEMM_FAR, .column = (slice * steps + step) * cfg->columns};
+        ulb_load_epilogue(cfg, w, &unpacked->epilogue[u]);
     }
-    for (size_t t = 0; t < tokens; t++)
-        ulb_unpack_steps_token(cfg, g, n + t, s, steps, &unpacked->tokens[t]);
-    ulb_chunk_of_units(cfg, passes, NULL, units, tokens, unpacked);
+}
+
+/* Where K-block k of groups lies: block b of a row, and which part of its groups. */
+static inline __attribute__((always_inline)) size_t ulb_block_of(const struct ulb_block_cfg *cfg,
+                                                                 const struct ulb_gemm_block *block, size_t k)
+{
+    const size_t i = k / ulb_block_parts(cfg);
+    return i % ULB_BLOCK_SLICES * block->steps + i / ULB_BLOCK_SLICES;
 }
 
 static inline __attribute__((always_inline)) void
-ulb_run_unpacked_n_block(const struct ulb_block_cfg *cfg, ulb_pass_unpacked_fn *const passes[],
-                         const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)
+ulb_stage_unpacked(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
 {
-    const size_t rows = ulb_block_vectors(cfg) * ULB_LANES, steps = ulb_layout_steps(cfg->layout, g->k),
-                 slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
-                 chunk = cfg->scales ? 1 : ULB_UNPACKED_STEPS;
-    const uint8_t *w = (const uint8_t *)g->w + m / rows * steps * cfg->layout->tile_bytes;
-    struct ulb_unpacked unpacked;
-    unpacked.x = (const int8_t *)g->x + n * g->x_stride;
-    unpacked.x_stride = g->x_stride;
-    unpacked.ask_bytes = ulb_unpacked_ask(cfg, tokens, ULB_UNPACKED_VECTORS(rows / ULB_LANES));
-    memset(unpacked.results, 0, tokens * sizeof *unpacked.results);
-    for (size_t s = 0; s < steps; s += chunk, w += chunk * cfg->tile_bytes) {
-        if (!cfg->scales)
-            ulb_chunk_of_blocks(cfg, passes, g, w, s, steps - s < chunk ? steps - s : chunk, n, tokens,
-                                &unpacked);
-        for (size_t i = 0; cfg->scales && i < ULB_BLOCK_SLICES; i++)
-            ulb_chunk_of_groups(cfg, passes, g, w + i * slice_bytes, i * steps + s, n, tokens, &unpacked);
+    const struct ulb_block_cfg *cfg = of;
+    struct ulb_unpacked *unpacked = state;
+    const size_t i = k / ulb_block_parts(cfg);
+    const uint8_t *tile =
+        unpacked->w + i % ULB_BLOCK_SLICES * block->slice_bytes + i / ULB_BLOCK_SLICES * cfg->tile_bytes;
+    if (cfg->scales)
+        ulb_find_groups(cfg, tile, ulb_block_of(cfg, block, k), k % ulb_block_parts(cfg), unpacked);
+    else
+        ulb_find_blocks(cfg, block, k * (ulb_unpacked_units(cfg) / ULB_BLOCK_SLICES), unpacked);
+    for (size_t u = unpacked->first; u < unpacked->end; u++)
+        ulb_unpack_unit(cfg, tile, u, u - unpacked->first, unpacked);
+}
+
+static inline __attribute__((always_inline)) void
+ulb_pack_unpacked(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_block_cfg *cfg = of;
+    struct ulb_unpacked *unpacked = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t b = ulb_block_of(cfg, block, k), sums_at = b * (cfg->columns / ULB_SUM_COLUMNS);
+    if (cfg->scales && unpacked->first > 0)
+        return;
+    for (size_t t = 0; t < block->tokens; t++) {
+        const size_t n = block->n + t;
+        if (cfg->scales)
+            ulb_unpack_groups_token(cfg, g->x_sums + n * g->x_sums_stride + sums_at,
+                                    g->x_scale[n * g->x_scale_stride + b], &unpacked->tokens[t]);
+        else
+            ulb_unpack_steps_token(cfg, block, t, k * (ulb_unpacked_units(cfg) / ULB_BLOCK_SLICES),
+                                   unpacked->end / ULB_BLOCK_SLICES, &unpacked->tokens[t]);
     }
-    for (size_t t = 0; t < tokens; t++)
-        memcpy(g->y + (n + t) * g->y_stride + m, unpacked.results[t],
-               ulb_rows_left(g, m, rows) * sizeof *g->y);
+}
+
+static inline __attribute__((always_inline)) void
+ulb_finish_unpacked(const void *of, const struct ulb_gemm_block *block, void *state)
+{
+    const struct ulb_block_cfg *cfg = of;
+    const struct ulb_unpacked *unpacked = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t left = ulb_rows_left(g, block->m, ulb_block_vectors(cfg) * ULB_LANES);
+    for (size_t t = 0; t < block->tokens; t++)
+        memcpy(g->y + (block->n + t) * g->y_stride + block->m, unpacked->results[t], left * sizeof *g->y);
 }
 
 #endif

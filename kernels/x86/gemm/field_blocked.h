@@ -6,12 +6,11 @@
 #ifndef ULB_KERNELS_X86_GEMM_FIELD_BLOCKED_H
 #define ULB_KERNELS_X86_GEMM_FIELD_BLOCKED_H
 
+#include "kernels/gemm_blocked.h"
+
 enum {
-    ULB_FIELD_K_BLOCK_BYTES = 49152,       /* of weights: L1, or L2 as fast as products take them */
-    ULB_FIELD_SHORT_K_BLOCK_BYTES = 16384, /* L1, for a second pass of part of a tile */
-    ULB_FIELD_N_BLOCK = 32,                /* whose sums, 16 KiB at most, wait between K-blocks */
-    ULB_FIELD_K_BLOCK_VECTORS_MAX = 8,     /* of a token */
-    ULB_CHUNK_DISTANCE = 1024              /* bytes, of a first pass's prefetches by default */
+    ULB_FIELD_K_BLOCK_VECTORS_MAX = 8, /* of a token */
+    ULB_CHUNK_DISTANCE = 1024          /* bytes, of a first pass's prefetches by default */
 };
 
 /* Steps of a K-block, and the prefetches of a pass in each slice. A pass prefetches ask_bytes for each step,
@@ -47,116 +46,129 @@ ulb_field_k_block_pass(const struct ulb_field_tile_cfg *cfg, const struct ulb_ti
         totals[i] = ulb_add32(totals[i], sums[i]);
 }
 
-/* Computes one K-block for tokens [n, n + tokens). Lines are prefetched into L2, whatever the setting. two:
- * the first tile's activations, in a call of one tile and a part of another. The first pass of such a call
+/* An N-block's sums, and the K-block that they meet. Its prefetches are of L2, whatever the setting. two: the
+ * first tile's activations, in a call of one tile and a part of another. The first pass of such a call
  * prefetches ahead in its own stream, and the hardware prefetchers follow it. The second pass prefetches half
  * of the next K-block. Both passes end before memory has answered prefetches of the next K-block alone. */
-static inline __attribute__((always_inline)) void
-ulb_field_k_block_passes(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g,
-                         const struct ulb_tiles *tiles, size_t first, size_t steps, size_t n, size_t tokens,
-                         struct ulb_tokens_x two, ulb_vec *totals)
+struct ulb_field_n_block {
+    struct ulb_tiles tiles;
+    const int8_t *two, *x;     /* x: of the first token */
+    size_t x_stride, distance; /* distance: of a first pass's prefetches */
+    struct ulb_field_k_block k_block;
+    ulb_vec totals[ULB_GEMM_N_BLOCK_SUMS * ULB_FIELD_K_BLOCK_VECTORS_MAX];
+};
+
+static inline __attribute__((always_inline)) size_t
+ulb_field_k_block_steps(const struct ulb_field_tile_cfg *cfg, const struct ulb_field_n_block *n_block)
 {
+    return (n_block->two ? ULB_GEMM_HALF_L1 : ULB_GEMM_BEYOND_L1) /
+           (cfg->slices * cfg->vectors * ULB_VEC_BYTES);
+}
+
+static inline __attribute__((always_inline)) size_t
+ulb_begin_field_n_block(const void *of, const struct ulb_gemm_block *block, void *state)
+{
+    const struct ulb_field_tile_cfg *cfg = of;
+    struct ulb_field_n_block *n_block = state;
     const unsigned each = cfg->vectors * cfg->fields;
-    const size_t step_bytes = (size_t)cfg->vectors * ULB_VEC_BYTES, half = step_bytes / 2;
-    const size_t passes = (tokens + cfg->tokens - 1) / cfg->tokens;
-    struct ulb_field_k_block k_block = {.first = first,
-                                        .steps = steps,
-                                        .ask = (first + steps) * step_bytes,
-                                        .ask_bytes = (step_bytes + passes - 1) / passes};
-    size_t t = 0;
-    if (two.at) {
-        const size_t distance = g->prefetch.distance ? g->prefetch.distance : ULB_CHUNK_DISTANCE;
-        const struct ulb_field_k_block itself = {first, steps, first * step_bytes + distance, step_bytes};
-        ulb_field_k_block_pass(cfg, tiles, &itself, two, cfg->tokens, step_bytes, totals);
-        t = cfg->tokens;
+    const size_t steps = ulb_field_k_block_steps(cfg, n_block),
+                 row_bytes = n_block->tiles.steps * ulb_layout_tile_bytes(cfg->layout);
+    n_block->tiles.w = (const uint8_t *)block->g->w + block->m / (each * ULB_LANES) * row_bytes;
+    n_block->x = (const int8_t *)block->g->x + block->n * block->g->x_stride;
+    for (size_t i = 0; i < block->tokens * each; i++)
+        n_block->totals[i] = ulb_zero();
+    return (n_block->tiles.steps + steps - 1) / steps;
+}
+
+static inline __attribute__((always_inline)) void
+ulb_stage_field_k_block(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_field_tile_cfg *cfg = of;
+    struct ulb_field_n_block *n_block = state;
+    const size_t most = ulb_field_k_block_steps(cfg, n_block), first = k * most,
+                 left = n_block->tiles.steps - first, steps = left < most ? left : most,
+                 step_bytes = (size_t)cfg->vectors * ULB_VEC_BYTES;
+    n_block->k_block = (struct ulb_field_k_block){
+        .first = first,
+        .steps = steps,
+        .ask = (first + steps) * step_bytes,
+        .ask_bytes = ulb_gemm_share(step_bytes, ulb_gemm_tiles(block->tokens, cfg->tokens))};
+}
+
+static inline __attribute__((always_inline)) void ulb_pass_field_k_block(const struct ulb_field_tile_cfg *cfg,
+                                                                         struct ulb_field_n_block *n_block,
+                                                                         size_t t, unsigned tokens)
+{
+    const struct ulb_tiles tiles = n_block->tiles;
+    const struct ulb_field_k_block k_block = n_block->k_block;
+    const size_t step_bytes = (size_t)cfg->vectors * ULB_VEC_BYTES;
+    const struct ulb_tokens_x x = {n_block->x + t * n_block->x_stride, 4, n_block->x_stride};
+    ulb_vec *totals = n_block->totals + t * cfg->vectors * cfg->fields;
+    if (t == 0 && n_block->two) {
+        const struct ulb_field_k_block itself = {k_block.first, k_block.steps,
+                                                 k_block.first * step_bytes + n_block->distance, step_bytes};
+        const struct ulb_tokens_x packed = {n_block->two, 4 * tokens, 4};
+        ulb_field_k_block_pass(cfg, &tiles, &itself, ulb_may_pack(cfg) ? packed : x, tokens, step_bytes,
+                               totals);
+        return;
     }
-    for (; t < tokens; t += cfg->tokens, k_block.ask += steps * k_block.ask_bytes) {
-        if (tokens - t >= cfg->tokens)
-            ulb_field_k_block_pass(cfg, tiles, &k_block, ulb_tokens_x(false, g, n + t, cfg->tokens),
-                                   cfg->tokens, half, totals + t * each);
-        else if (cfg->tokens > 3 && tokens - t == 3)
-            ulb_field_k_block_pass(cfg, tiles, &k_block, ulb_tokens_x(false, g, n + t, 3), 3, half,
-                                   totals + t * each);
-        else if (cfg->tokens > 2 && tokens - t == 2)
-            ulb_field_k_block_pass(cfg, tiles, &k_block, ulb_tokens_x(false, g, n + t, 2), 2, half,
-                                   totals + t * each);
-        else
-            ulb_field_k_block_pass(cfg, tiles, &k_block, ulb_tokens_x(false, g, n + t, 1), 1, half,
-                                   totals + t * each);
+    ulb_field_k_block_pass(cfg, &tiles, &k_block, x, tokens, step_bytes / 2, totals);
+    n_block->k_block.ask += k_block.steps * k_block.ask_bytes;
+}
+
+static inline __attribute__((always_inline)) void
+ulb_finish_field_n_block(const void *of, const struct ulb_gemm_block *block, void *state)
+{
+    const struct ulb_field_tile_cfg *cfg = of;
+    struct ulb_field_n_block *n_block = state;
+    const unsigned each = cfg->vectors * cfg->fields;
+    for (size_t t = 0; t < block->tokens; t++) {
+        int32_t dots[ULB_TILE_ROWS_MAX];
+        cfg->separate(n_block->totals + t * each);
+        ulb_store_all(dots, n_block->totals + t * each, (int)each);
+        ulb_epilogue_tile(block->g, ulb_row_scales(block->g, cfg->layout), block->m, (size_t)each * ULB_LANES,
+                          block->n + t, dots, cfg->zero_point);
     }
 }
 
-/* Results of token n from its sums. */
-static inline __attribute__((always_inline)) void
-ulb_field_n_block_results(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g, size_t panel,
-                          size_t n, ulb_vec *totals)
-{
-    const unsigned each = cfg->vectors * cfg->fields;
-    int32_t dots[ULB_TILE_ROWS_MAX];
-    cfg->separate(totals);
-    ulb_store_all(dots, totals, (int)each);
-    ulb_epilogue_tile(g, ulb_row_scales(g, cfg->layout), panel, (size_t)each * ULB_LANES, n, dots,
-                      cfg->zero_point);
-}
-
-/* One row of tiles for tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void
-ulb_field_n_block_rows(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g,
-                       const struct ulb_tiles *tiles, size_t panel, size_t n, size_t tokens,
-                       struct ulb_tokens_x two)
-{
-    const unsigned each = cfg->vectors * cfg->fields;
-    const size_t steps = (two.at ? ULB_FIELD_SHORT_K_BLOCK_BYTES : ULB_FIELD_K_BLOCK_BYTES) /
-                         (cfg->slices * cfg->vectors * ULB_VEC_BYTES);
-    ulb_vec totals[ULB_FIELD_N_BLOCK * ULB_FIELD_K_BLOCK_VECTORS_MAX];
-    for (size_t i = 0; i < tokens * each; i++)
-        totals[i] = ulb_zero();
-    for (size_t first = 0; first < tiles->steps; first += steps) {
-        size_t left = tiles->steps - first;
-        ulb_field_k_block_passes(cfg, g, tiles, first, left < steps ? left : steps, n, tokens, two, totals);
-    }
-    for (size_t t = 0; t < tokens; t++)
-        ulb_field_n_block_results(cfg, g, panel, n + t, totals + t * each);
-}
-
-/* Packs the first tile's activations if the call has one tile and a part of another. They are packed in
- * `room` if the kernel's own are packed. at is NULL for more tokens, and for more columns than `room`
- * holds. */
-static inline __attribute__((always_inline)) struct ulb_tokens_x
+/* The first tile's activations if the call has one tile and a part of another. They are packed in `room` if
+ * the kernel's own are packed. NULL for more tokens, and for more columns than `room` holds. */
+static inline __attribute__((always_inline)) const int8_t *
 ulb_first_of_two(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g,
                  int8_t room[ULB_PACKED_BYTES])
 {
-    const bool two = g->n < 2 * cfg->tokens;
     struct ulb_gemm tile = *g;
-    tile.n = cfg->tokens;
-    if (!ulb_may_pack(cfg)) {
-        struct ulb_tokens_x x = ulb_tokens_x(false, g, 0, cfg->tokens);
-        x.at = two ? x.at : NULL;
-        return x;
-    }
-    if (!two || !ulb_tokens_packed(cfg, &tile))
-        return (struct ulb_tokens_x){NULL, 4 * cfg->tokens, 4};
+    tile.n = ulb_next_tokens(g->n, cfg->tokens);
+    if (g->n >= 2 * cfg->tokens)
+        return NULL;
+    if (!ulb_may_pack(cfg))
+        return g->x;
+    if (!ulb_tokens_packed(cfg, &tile))
+        return NULL;
     ulb_pack_tokens(&tile, ulb_layout_steps(cfg->layout, g->k) * cfg->slices, room);
-    return (struct ulb_tokens_x){room, 4 * cfg->tokens, 4};
+    return room;
 }
 
-static inline __attribute__((always_inline)) void ulb_run_field_k_blocks(const struct ulb_field_tile_cfg *cfg,
-                                                                         const struct ulb_gemm *g)
+static inline __attribute__((always_inline)) void
+ulb_run_field_k_blocks(const struct ulb_field_tile_cfg *cfg, ulb_gemm_pass_fn *pass, const struct ulb_gemm *g)
 {
-    const size_t rows = (size_t)cfg->vectors * cfg->fields * ULB_LANES;
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
-                              .steps = ulb_layout_steps(cfg->layout, g->k)};
-    const size_t row_bytes = tiles.steps * ulb_layout_tile_bytes(cfg->layout);
+    const struct ulb_gemm_nest nest = {.cfg = cfg,
+                                       .rows = (size_t)cfg->vectors * cfg->fields * ULB_LANES,
+                                       .n_block = ULB_GEMM_N_BLOCK_SUMS,
+                                       .least = cfg->tokens > 2 ? 2 : 1,
+                                       .tile = cfg->tokens,
+                                       .begin = ulb_begin_field_n_block,
+                                       .stage = ulb_stage_field_k_block,
+                                       .pass = pass,
+                                       .finish = ulb_finish_field_n_block};
     _Alignas(64) int8_t room[ULB_PACKED_BYTES];
-    const struct ulb_tokens_x two = ulb_first_of_two(cfg, g, room);
-    for (size_t panel = g->m0; panel < g->m1; panel += rows) {
-        tiles.w = (const uint8_t *)g->w + panel / rows * row_bytes;
-        for (size_t n = 0; n < g->n; n += ULB_FIELD_N_BLOCK) {
-            size_t left = g->n - n;
-            ulb_field_n_block_rows(cfg, g, &tiles, panel, n,
-                                   left < ULB_FIELD_N_BLOCK ? left : ULB_FIELD_N_BLOCK, two);
-        }
-    }
+    struct ulb_field_n_block n_block = {
+        .tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+                  .steps = ulb_layout_steps(cfg->layout, g->k)},
+        .two = ulb_first_of_two(cfg, g, room),
+        .x_stride = g->x_stride,
+        .distance = g->prefetch.distance ? g->prefetch.distance : ULB_CHUNK_DISTANCE};
+    ulb_gemm_blocked(&nest, g, &n_block);
 }
 
 #endif

@@ -1,24 +1,25 @@
 /* GEMM of a floating format. Vectors of rows are loaded and converted to single precision once for all tokens
  * of a register tile. A K-block stays in L1, or partly in L2, while the tiles of an N-block iterate over it.
  * Sums are kept in memory in between. Sums add up in the order of the GEMV, because a token's result must not
- * depend on N. Tokens are shared out evenly to tiles: a tile of one token has few chains. Each pass
- * prefetches its part of the next K-block into L2. */
+ * depend on N. Each pass prefetches its part of the next
+ * K-block into L2. */
 #ifndef ULB_KERNELS_X86_GEMM_FLOAT_H
 #define ULB_KERNELS_X86_GEMM_FLOAT_H
 
 #include <string.h>
 
+#include "kernels/gemm_blocked.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/simd/dot.h"
 #include "kernels/x86/simd/vec_float.h"
 #include "kernels/x86/gemv/k_slices.h"
 
 enum {
-    ULB_FLOAT_K_BLOCK_BYTES = 32768,
-    ULB_FLOAT_N_BLOCK = 32,   /* tokens, whose sums, 16 KiB at most, wait between K-blocks */
-    ULB_FLOAT_TILE_MAX = 4,   /* tokens */
-    ULB_FLOAT_SUMS_MAX = 24,  /* of a register tile */
-    ULB_FLOAT_COLUMNS_MAX = 2 /* of a step */
+    ULB_FLOAT_TILE_MAX = 4,    /* tokens */
+    ULB_FLOAT_SUMS_MAX = 24,   /* of a register tile */
+    ULB_FLOAT_COLUMNS_MAX = 2, /* of a step */
+    ULB_FLOAT_PARTS_MAX = 2,   /* of K, each with sums of its own */
+    ULB_FLOAT_RUNS_MAX = 2 * ULB_FLOAT_PARTS_MAX + 1
 };
 
 /* Compile-time constants of a kernel. */
@@ -35,22 +36,45 @@ struct ulb_float_cfg {
 };
 
 /* Sums of an N-block: of each column of a step for the rows of a tile. */
-typedef float ulb_float_totals[ULB_FLOAT_N_BLOCK][ULB_TILE_ROWS_MAX];
+typedef float ulb_float_totals[ULB_GEMM_N_BLOCK_SUMS][ULB_TILE_ROWS_MAX];
 
 /* Steps of the streams, the first at w, and their activations. The next stream begins a fixed number of bytes
- * and columns later. A pass prefetches ask_bytes for each step of a stream, beginning at `ask`. */
+ * and columns later. A pass prefetches ask_bytes for each step of a stream, beginning at `ask`. totals: sums
+ * of the first token. */
 struct ulb_float_k_block {
     const uint8_t *w, *ask;
     const float *x;
+    float *totals;
     size_t steps, stream_bytes, stream_columns, ask_bytes;
+    bool rest; /* multiplied by the kernel of a remaining step */
+};
+
+/* An N-block: the runs of K that its K-blocks come from, one after the other, and its sums. */
+struct ulb_float_n_block {
+    struct ulb_float_k_block runs[ULB_FLOAT_RUNS_MAX], k_block;
+    size_t n_runs, run, done; /* the current run, and its steps that K-blocks had */
+    size_t x_stride;          /* from one token's activations to the next */
+    ulb_float_totals totals[ULB_FLOAT_PARTS_MAX];
+};
+
+/* Constants of a kernel of several tokens. rest: of one stream for a remaining step, or NULL. runs: the runs
+ * of K of a block. */
+struct ulb_float_gemm {
+    const struct ulb_float_cfg *whole, *rest;
+    ulb_gemm_pass_fn *pass_whole, *pass_rest;
+    const struct ulb_layout *layout;
+    size_t parts;
+    void (*runs)(const struct ulb_float_gemm *gemm, const struct ulb_gemm_block *block,
+                 struct ulb_float_n_block *n_block);
 };
 
 /* Address of sum i of a register tile in memory: `[tokens][columns][vectors]`. */
-static inline __attribute__((always_inline)) float *
-ulb_float_total(const struct ulb_float_cfg *cfg, size_t vector, size_t i, float (*totals)[ULB_TILE_ROWS_MAX])
+static inline __attribute__((always_inline)) float *ulb_float_total(const struct ulb_float_cfg *cfg,
+                                                                    size_t vector, size_t i, float *totals)
 {
     const size_t v = i % cfg->vectors, c = i / cfg->vectors % cfg->columns;
-    return &totals[i / cfg->vectors / cfg->columns][c * cfg->rows + (vector + v) * ULB_LANES];
+    return totals + i / cfg->vectors / cfg->columns * ULB_TILE_ROWS_MAX + c * cfg->rows +
+           (vector + v) * ULB_LANES;
 }
 
 /* One step of one stream. */
@@ -61,6 +85,7 @@ static inline __attribute__((always_inline)) void ulb_float_step(const struct ul
 {
     const size_t columns = cfg->columns;
     ulb_floats ones[ULB_FLOAT_TILE_MAX * ULB_FLOAT_COLUMNS_MAX];
+    __asm__("" : "+r"(x)); /* keeps compilers from holding an offset for each stream and token */
     ULB_UNROLL(8)
     for (size_t i = 0; i < tokens * columns; i++)
         ones[i] = ulb_load_to_all(x + i / columns * x_stride + i % columns);
@@ -77,7 +102,7 @@ static inline __attribute__((always_inline)) void ulb_float_step(const struct ul
 /* totals += products of a K-block for some vectors of rows and tokens. Activations are `stride` apart. */
 static inline __attribute__((always_inline)) void
 ulb_float_pass(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *k_block, size_t vector,
-               const float *x, size_t x_stride, unsigned tokens, float (*totals)[ULB_TILE_ROWS_MAX])
+               const float *x, size_t x_stride, unsigned tokens, float *totals)
 {
     const size_t step_bytes = cfg->step_bytes, all = tokens * cfg->columns * cfg->vectors;
     const uint8_t *ask = k_block->ask, *w = k_block->w + vector * cfg->vector_bytes;
@@ -91,8 +116,10 @@ ulb_float_pass(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *
         for (size_t i = 0; i < cfg->streams; i++) {
             ulb_float_step(cfg, w + i * k_block->stream_bytes, x + i * k_block->stream_columns, x_stride,
                            tokens, sums);
-            for (size_t line = 0; line < k_block->ask_bytes; line += ULB_LINE)
+            size_t line = 0; /* ask_bytes is not 0: a test of it would take an instruction for each step */
+            do
                 ulb_prefetch_l2_from(ask, i * k_block->stream_bytes, line);
+            while ((line += ULB_LINE) < k_block->ask_bytes);
         }
     }
     ULB_UNROLL(24)
@@ -100,99 +127,170 @@ ulb_float_pass(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *
         ulb_store_floats(ulb_float_total(cfg, vector, i, totals), sums[i]);
 }
 
-/* Computes a register tile of 1 to cfg->tokens tokens. */
-static inline __attribute__((always_inline)) void
-ulb_float_tile(const struct ulb_float_cfg *cfg, const struct ulb_float_k_block *k_block, size_t vector,
-               const float *x, size_t x_stride, size_t tokens, float (*totals)[ULB_TILE_ROWS_MAX])
+/* Adds a run of steps. */
+static inline __attribute__((always_inline)) void ulb_add_float_run(struct ulb_float_n_block *n_block,
+                                                                    struct ulb_float_k_block run)
 {
-    if (cfg->tokens >= 4 && tokens == 4)
-        ulb_float_pass(cfg, k_block, vector, x, x_stride, 4, totals);
-    else if (cfg->tokens >= 3 && tokens == 3)
-        ulb_float_pass(cfg, k_block, vector, x, x_stride, 3, totals);
-    else if (tokens == 2)
-        ulb_float_pass(cfg, k_block, vector, x, x_stride, 2, totals);
-    else
-        ulb_float_pass(cfg, k_block, vector, x, x_stride, 1, totals);
+    if (run.steps > 0)
+        n_block->runs[n_block->n_runs++] = run;
 }
 
-/* Computes all tiles of an N-block and all vectors of rows for a K-block. Each tile prefetches its part of
- * the next K-block. */
+/* Steps of a K-block at most, of all streams. */
+static inline __attribute__((always_inline)) size_t ulb_float_k_block_steps(const struct ulb_float_gemm *gemm,
+                                                                            bool rest)
+{
+    return rest ? 1 : ULB_GEMM_L1 / gemm->whole->streams / gemm->whole->step_bytes;
+}
+
+static inline __attribute__((always_inline)) size_t
+ulb_begin_float_n_block(const void *of, const struct ulb_gemm_block *block, void *state)
+{
+    const struct ulb_float_gemm *gemm = of;
+    struct ulb_float_n_block *n_block = state;
+    size_t k_blocks = 0;
+    n_block->n_runs = n_block->run = n_block->done = 0;
+    gemm->runs(gemm, block, n_block);
+    for (size_t i = 0; i < gemm->parts; i++)
+        memset(n_block->totals[i], 0, block->tokens * sizeof *n_block->totals[i]);
+    for (size_t i = 0; i < n_block->n_runs; i++) {
+        const size_t most = ulb_float_k_block_steps(gemm, n_block->runs[i].rest);
+        k_blocks += (n_block->runs[i].steps + most - 1) / most;
+    }
+    return k_blocks;
+}
+
+static inline __attribute__((always_inline)) void
+ulb_stage_float_k_block(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_float_gemm *gemm = of;
+    struct ulb_float_n_block *n_block = state;
+    struct ulb_float_k_block *k_block = &n_block->k_block;
+    (void)k;
+    if (n_block->done == n_block->runs[n_block->run].steps) {
+        n_block->run++;
+        n_block->done = 0;
+    }
+    *k_block = n_block->runs[n_block->run];
+    const struct ulb_float_cfg *cfg = gemm->rest && k_block->rest ? gemm->rest : gemm->whole;
+    const size_t most = ulb_float_k_block_steps(gemm, k_block->rest), left = k_block->steps - n_block->done,
+                 passes = ulb_gemm_tiles(block->tokens, cfg->tokens) * (cfg->rows / ULB_LANES / cfg->vectors);
+    k_block->w += n_block->done * cfg->step_bytes;
+    k_block->x += n_block->done * cfg->columns;
+    k_block->steps = left < most ? left : most;
+    k_block->ask = k_block->w + k_block->steps * cfg->step_bytes;
+    k_block->ask_bytes = ulb_gemm_share(cfg->step_bytes, passes);
+    n_block->done += k_block->steps;
+}
+
+/* All vectors of rows for some tokens. Each pass prefetches its part of the next K-block. */
 static inline __attribute__((always_inline)) void ulb_float_passes(const struct ulb_float_cfg *cfg,
-                                                                   const struct ulb_float_k_block *whole,
-                                                                   size_t x_stride, size_t tokens,
-                                                                   ulb_float_totals totals)
+                                                                   struct ulb_float_n_block *n_block,
+                                                                   size_t t, unsigned tokens)
 {
-    struct ulb_float_k_block k_block = *whole;
-    const size_t vectors = cfg->rows / ULB_LANES, step_bytes = cfg->step_bytes;
-    const size_t tiles = (tokens + cfg->tokens - 1) / cfg->tokens, passes = tiles * (vectors / cfg->vectors);
-    k_block.ask = k_block.w + k_block.steps * step_bytes;
-    k_block.ask_bytes = (step_bytes + passes - 1) / passes;
-    for (size_t tile = 0, t = 0; tile < tiles; tile++) {
-        const size_t some = (tokens - t) / (tiles - tile);
-        for (size_t v = 0; v < vectors; v += cfg->vectors, k_block.ask += k_block.steps * k_block.ask_bytes)
-            ulb_float_tile(cfg, &k_block, v, k_block.x + t * x_stride, x_stride, some, totals + t);
-        t += some;
+    struct ulb_float_k_block k_block = n_block->k_block;
+    const size_t x_stride = n_block->x_stride;
+    for (size_t v = 0; v < cfg->rows / ULB_LANES; v += cfg->vectors) {
+        ulb_float_pass(cfg, &k_block, v, k_block.x + t * x_stride, x_stride, tokens,
+                       k_block.totals + t * ULB_TILE_ROWS_MAX);
+        k_block.ask += k_block.steps * k_block.ask_bytes;
     }
+    n_block->k_block.ask = k_block.ask;
 }
 
-/* One row of tiles whose streams have some steps, all for tokens from x: totals += products. */
-static inline __attribute__((always_inline)) void ulb_float_k_blocks(const struct ulb_float_cfg *cfg,
-                                                                     const struct ulb_float_k_block *all,
-                                                                     size_t x_stride, size_t tokens,
-                                                                     ulb_float_totals totals)
+/* Function `name`, which passes over K-blocks of a struct ulb_float_cfg with so many tokens in a tile. */
+#define ULB_FLOAT_PASSES(name, cfg, tile)                                                                    \
+    static inline __attribute__((always_inline)) void all_##name(struct ulb_float_n_block *n_block,          \
+                                                                 size_t t, unsigned tokens)                  \
+    {                                                                                                        \
+        ulb_float_passes(&(cfg), n_block, t, tokens);                                                        \
+    }                                                                                                        \
+    ULB_GEMM_PASSES(name, struct ulb_float_n_block, tile, all_##name)
+
+static inline __attribute__((always_inline)) void ulb_pass_float_k_block(const void *of,
+                                                                         const struct ulb_gemm_block *block,
+                                                                         void *state, size_t t,
+                                                                         unsigned tokens)
 {
-    const size_t step_bytes = cfg->step_bytes;
-    const size_t most = ULB_FLOAT_K_BLOCK_BYTES / cfg->streams / step_bytes;
-    struct ulb_float_k_block k_block = *all;
-    for (size_t s = 0; s < all->steps; s += most) {
-        k_block.w = all->w + s * step_bytes;
-        k_block.x = all->x + s * cfg->columns;
-        k_block.steps = all->steps - s < most ? all->steps - s : most;
-        ulb_float_passes(cfg, &k_block, x_stride, tokens, totals);
-    }
+    const struct ulb_float_gemm *gemm = of;
+    const struct ulb_float_n_block *n_block = state;
+    if (gemm->rest && n_block->k_block.rest)
+        gemm->pass_rest(of, block, state, t, tokens);
+    else
+        gemm->pass_whole(of, block, state, t, tokens);
 }
 
-/* Computes one row of tiles from row m for tokens [n, n + tokens). Streams are the slices of the layout;
- * without slices they are equal parts of K. rest: kernel of one stream for a remaining step, or NULL. */
+/* The sum of a row's columns. */
+static inline float ulb_add_float_columns(const struct ulb_float_cfg *cfg, const float *totals, size_t row)
+{
+    return cfg->columns == 1 ? totals[row] : totals[row] + totals[cfg->rows + row];
+}
+
 static inline __attribute__((always_inline)) void
-ulb_float_rows(const struct ulb_float_cfg *cfg, const struct ulb_float_cfg *rest,
-               const struct ulb_layout *layout, const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)
+ulb_finish_float_n_block(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    const size_t tiles = ulb_layout_steps(layout, g->k), step_bytes = cfg->step_bytes;
-    const size_t steps = rest ? tiles / cfg->streams : tiles, taken = cfg->streams * steps;
-    struct ulb_float_k_block all = {.w = (const uint8_t *)g->w + m / cfg->rows * tiles * step_bytes,
-                                    .x = (const float *)g->x + n * g->x_stride,
-                                    .steps = steps,
-                                    .stream_bytes = rest ? steps * step_bytes
-                                                         : ulb_layout_slice_bytes(layout, g->m, g->k),
-                                    .stream_columns = steps * cfg->columns};
-    ulb_float_totals totals;
-    memset(totals, 0, tokens * sizeof *totals);
-    ulb_float_k_blocks(cfg, &all, g->x_stride, tokens, totals);
-    if (rest && taken < tiles) {
-        all.w += taken * step_bytes;
-        all.x += taken * cfg->columns;
-        all.steps = 1;
-        ulb_float_k_blocks(rest, &all, g->x_stride, tokens, totals);
-    }
-    const size_t left = ulb_rows_left(g, m, cfg->rows);
-    for (size_t t = 0; t < tokens; t++) {
-        float *y = g->y + (n + t) * g->y_stride + m;
-        for (size_t i = 0; i < left; i++)
-            y[i] = cfg->columns == 1 ? totals[t][i] : totals[t][i] + totals[t][cfg->rows + i];
+    const struct ulb_float_gemm *gemm = of;
+    const struct ulb_float_n_block *n_block = state;
+    const size_t left = ulb_rows_left(block->g, block->m, gemm->whole->rows);
+    for (size_t t = 0; t < block->tokens; t++) {
+        float *y = block->g->y + (block->n + t) * block->g->y_stride + block->m;
+        for (size_t i = 0; i < left; i++) {
+            y[i] = ulb_add_float_columns(gemm->whole, n_block->totals[0][t], i);
+            if (gemm->parts > 1)
+                y[i] += ulb_add_float_columns(gemm->whole, n_block->totals[1][t], i);
+        }
     }
 }
 
-static inline __attribute__((always_inline)) void ulb_run_float_tokens(const struct ulb_float_cfg *cfg,
-                                                                       const struct ulb_float_cfg *rest,
-                                                                       const struct ulb_layout *layout,
-                                                                       const struct ulb_gemm *g)
+static inline __attribute__((always_inline)) void
+ulb_run_float_gemm(const struct ulb_float_gemm *gemm, const struct ulb_gemm *g, size_t x_stride)
 {
-    for (size_t m = g->m0; m < g->m1; m += cfg->rows) {
-        for (size_t n = 0; n < g->n; n += ULB_FLOAT_N_BLOCK)
-            ulb_float_rows(cfg, rest, layout, g, m, n,
-                           g->n - n < ULB_FLOAT_N_BLOCK ? g->n - n : ULB_FLOAT_N_BLOCK);
-    }
+    const struct ulb_gemm_nest nest = {.cfg = gemm,
+                                       .layout = gemm->layout,
+                                       .rows = gemm->whole->rows,
+                                       .n_block = ULB_GEMM_N_BLOCK_SUMS,
+                                       .least = gemm->whole->tokens > 2 ? 2 : 1,
+                                       .tile = gemm->whole->tokens,
+                                       .begin = ulb_begin_float_n_block,
+                                       .stage = ulb_stage_float_k_block,
+                                       .pass = ulb_pass_float_k_block,
+                                       .finish = ulb_finish_float_n_block};
+    struct ulb_float_n_block n_block;
+    n_block.x_stride = x_stride;
+    ulb_gemm_blocked(&nest, g, &n_block);
+}
+
+/* The weights of a panel. */
+static inline const uint8_t *ulb_float_panel(const struct ulb_float_gemm *gemm,
+                                             const struct ulb_gemm_block *block)
+{
+    return (const uint8_t *)block->g->w +
+           block->m / gemm->whole->rows * block->steps * ulb_layout_tile_bytes(gemm->layout);
+}
+
+/* The runs of K whose streams add to the same sums. Streams are the slices of the layout; without slices,
+ * where steps may remain, they are equal parts of K. */
+static inline __attribute__((always_inline)) void ulb_stream_runs(const struct ulb_float_gemm *gemm,
+                                                                  const struct ulb_gemm_block *block,
+                                                                  struct ulb_float_n_block *n_block)
+{
+    const struct ulb_float_cfg *whole = gemm->whole;
+    const struct ulb_gemm *g = block->g;
+    const size_t tiles = block->steps, step_bytes = whole->step_bytes;
+    const size_t steps = gemm->rest ? tiles / whole->streams : tiles;
+    struct ulb_float_k_block run = {.w = ulb_float_panel(gemm, block),
+                                    .x = (const float *)g->x + block->n * g->x_stride,
+                                    .totals = n_block->totals[0][0],
+                                    .steps = steps,
+                                    .stream_bytes = gemm->rest ? steps * step_bytes : block->slice_bytes,
+                                    .stream_columns = steps * whole->columns};
+    ulb_add_float_run(n_block, run);
+    if (!gemm->rest)
+        return;
+    run.w += whole->streams * steps * step_bytes;
+    run.x += whole->streams * steps * whole->columns;
+    run.steps = tiles % whole->streams;
+    run.rest = true;
+    ulb_add_float_run(n_block, run);
 }
 
 #endif

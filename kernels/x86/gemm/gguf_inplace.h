@@ -34,9 +34,22 @@ struct ulb_in_place_tile {
     size_t row_bytes;
 };
 
-/* Unpacks block b of each row as the chunk's block i. */
+/* Unpacks block b of each row as the K-block's block i. */
 typedef void ulb_unpack_in_place_fn(const struct ulb_in_place_tile *tile, size_t b, size_t i,
                                     struct ulb_unpacked *unpacked);
+
+/* Constants of a kernel. */
+struct ulb_in_place_gemm {
+    const struct ulb_block_cfg *cfg;
+    ulb_unpack_in_place_fn *unpack;
+    size_t block_bytes;
+};
+
+/* A panel; the first member is what passes take. */
+struct ulb_in_place_panel {
+    struct ulb_unpacked unpacked;
+    struct ulb_in_place_tile tile;
+};
 
 /* Distance of the prefetch from a block that begins `at` bytes into its row. Beyond the end of a row it
  * reaches into the next tile. */
@@ -107,14 +120,14 @@ static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct
     unpacked->ask = unpacked->bytes = unpacked->codes;
 }
 
-/* The chunk's block, for tokens from n. */
+/* The K-block, for tokens from n. */
 static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct ulb_block_cfg *cfg,
                                                                     const struct ulb_gemm *g, size_t n,
                                                                     size_t tokens, size_t b, size_t blocks,
                                                                     struct ulb_unpacked *unpacked)
 {
     (void)blocks;
-    ulb_pack_unpacked(cfg, g, n, tokens, b, unpacked);
+    ulb_pack_block(cfg, g, n, tokens, b, unpacked);
 }
 
 #else
@@ -181,46 +194,87 @@ static inline __attribute__((always_inline)) void ulb_meet_in_place(const struct
 
 #endif
 
-/* Rows of a tile from row m on, of tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void
-ulb_run_in_place_block(const struct ulb_block_cfg *cfg, ulb_unpack_in_place_fn *unpack,
-                       ulb_pass_unpacked_fn *const passes[], const struct ulb_in_place_tile *tile,
-                       const struct ulb_gemm *g, size_t m, size_t n, size_t tokens)
+/* Blocks of a K-block. */
+static inline __attribute__((always_inline)) size_t ulb_in_place_chunk(const struct ulb_block_cfg *cfg)
 {
-    const size_t blocks = g->k / cfg->columns,
-                 chunk = cfg->columns == 2 * ULB_SUM_COLUMNS ? ULB_IN_PLACE_CHUNK : 1;
-    struct ulb_unpacked unpacked;
-    ulb_start_in_place(g, n, &unpacked);
-    unpacked.ask_bytes = 0;
-    memset(unpacked.results, 0, tokens * sizeof *unpacked.results);
-    for (size_t b = 0, some; b < blocks; b += some) {
-        some = blocks - b < chunk ? blocks - b : chunk;
-        for (size_t i = 0; i < some; i++)
-            unpack(tile, b + i, i, &unpacked);
-        ulb_meet_in_place(cfg, g, n, tokens, b, some, &unpacked);
-        ulb_pass_tokens(passes, ULB_UNPACKED_TOKENS(ulb_block_vectors(cfg)), tokens, &unpacked);
-    }
-    for (size_t t = 0; t < tokens; t++)
-        memcpy(g->y + (n + t) * g->y_stride + m, unpacked.results[t],
-               ulb_rows_left(g, m, ULB_IN_PLACE_ROWS) * sizeof *g->y);
+    return cfg->columns == 2 * ULB_SUM_COLUMNS ? ULB_IN_PLACE_CHUNK : 1;
 }
 
-/* All rows and tokens. */
-static inline __attribute__((always_inline)) void
-ulb_run_in_place_tokens(const struct ulb_block_cfg *cfg, ulb_unpack_in_place_fn *unpack,
-                        ulb_pass_unpacked_fn *const passes[], size_t block_bytes, const struct ulb_gemm *g)
+static inline __attribute__((always_inline)) size_t
+ulb_begin_in_place(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    struct ulb_in_place_tile tile = {.row_bytes = g->k / cfg->columns * block_bytes};
-    for (size_t m = g->m0; m < g->m1; m += ULB_IN_PLACE_ROWS) {
-        const size_t last = ulb_rows_left(g, m, ULB_IN_PLACE_ROWS) - 1;
-        for (size_t r = 0; r < ULB_IN_PLACE_ROWS; r++)
-            tile.rows[r] = (const uint8_t *)g->w + (m + (r < last ? r : last)) * tile.row_bytes;
-        size_t some;
-        for (size_t n = 0; n < g->n; n += some) {
-            some = ulb_next_n_block(g->n - n, ULB_UNPACKED_N_BLOCK);
-            ulb_run_in_place_block(cfg, unpack, passes, &tile, g, m, n, some);
-        }
-    }
+    const struct ulb_in_place_gemm *gemm = of;
+    struct ulb_in_place_panel *panel = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t last = ulb_rows_left(g, block->m, ULB_IN_PLACE_ROWS) - 1, blocks = g->k / gemm->cfg->columns,
+                 chunk = ulb_in_place_chunk(gemm->cfg);
+    panel->tile.row_bytes = blocks * gemm->block_bytes;
+    for (size_t r = 0; r < ULB_IN_PLACE_ROWS; r++)
+        panel->tile.rows[r] =
+            (const uint8_t *)g->w + (block->m + (r < last ? r : last)) * panel->tile.row_bytes;
+    ulb_start_in_place(g, block->n, &panel->unpacked);
+    panel->unpacked.ask_bytes = 0;
+    memset(panel->unpacked.results, 0, block->tokens * sizeof *panel->unpacked.results);
+    return (blocks + chunk - 1) / chunk;
+}
+
+/* Blocks of K-block k, which begins with block b of a row. */
+static inline __attribute__((always_inline)) size_t ulb_in_place_blocks(const struct ulb_block_cfg *cfg,
+                                                                        const struct ulb_gemm *g, size_t b)
+{
+    const size_t left = g->k / cfg->columns - b, chunk = ulb_in_place_chunk(cfg);
+    return left < chunk ? left : chunk;
+}
+
+static inline __attribute__((always_inline)) void
+ulb_stage_in_place(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_in_place_gemm *gemm = of;
+    struct ulb_in_place_panel *panel = state;
+    const size_t b = k * ulb_in_place_chunk(gemm->cfg), blocks = ulb_in_place_blocks(gemm->cfg, block->g, b);
+    for (size_t i = 0; i < blocks; i++)
+        gemm->unpack(&panel->tile, b + i, i, &panel->unpacked);
+}
+
+static inline __attribute__((always_inline)) void
+ulb_pack_in_place(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_in_place_gemm *gemm = of;
+    struct ulb_in_place_panel *panel = state;
+    const size_t b = k * ulb_in_place_chunk(gemm->cfg);
+    ulb_meet_in_place(gemm->cfg, block->g, block->n, block->tokens, b,
+                      ulb_in_place_blocks(gemm->cfg, block->g, b), &panel->unpacked);
+}
+
+static inline __attribute__((always_inline)) void
+ulb_finish_in_place(const void *of, const struct ulb_gemm_block *block, void *state)
+{
+    const struct ulb_in_place_panel *panel = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t left = ulb_rows_left(g, block->m, ULB_IN_PLACE_ROWS);
+    (void)of;
+    for (size_t t = 0; t < block->tokens; t++)
+        memcpy(g->y + (block->n + t) * g->y_stride + block->m, panel->unpacked.results[t],
+               left * sizeof *g->y);
+}
+
+/* All rows and tokens; tile: of a register tile. */
+static inline __attribute__((always_inline)) void
+ulb_run_in_place_tokens(const struct ulb_in_place_gemm *gemm, ulb_gemm_pass_fn *pass, size_t tile,
+                        const struct ulb_gemm *g)
+{
+    const struct ulb_gemm_nest nest = {.cfg = gemm,
+                                       .rows = ULB_IN_PLACE_ROWS,
+                                       .n_block = ULB_GEMM_N_BLOCK,
+                                       .least = 2,
+                                       .tile = tile,
+                                       .begin = ulb_begin_in_place,
+                                       .stage = ulb_stage_in_place,
+                                       .pack_x = ulb_pack_in_place,
+                                       .pass = pass,
+                                       .finish = ulb_finish_in_place};
+    struct ulb_in_place_panel panel;
+    ulb_gemm_blocked(&nest, g, &panel);
 }
 
 #endif

@@ -14,24 +14,16 @@
 
 #if defined(ULB_DP_EVEX) || defined(ULB_DP_512)
 
+#include "kernels/gemm_blocked.h"
 #include "kernels/x86/simd/vec_float.h"
 #include "kernels/x86/gemm/field_tile.h"
 
 enum {
     ULB_GROUP_TOKENS = 4,            /* of a register tile */
-    ULB_GROUP_N_BLOCK = 64,          /* tokens; smaller N-blocks are slower for int8 */
     ULB_GROUP_NEAR = 1024,           /* distance in bytes of a single pass's prefetch into L1 */
-    ULB_GROUP_FAR = 16384,           /* and into L2 */
-    ULB_GROUP_K_BLOCK_BYTES = 16384, /* of weights, but at least a group of each slice */
+    ULB_GROUP_FAR = ULB_GEMM_FAR,    /* and into L2 */
     ULB_GROUP_K_BLOCK_COLUMNS = 512, /* at most */
     ULB_GROUP_K_BLOCK_GROUPS = ULB_GROUP_K_BLOCK_COLUMNS / ULB_GROUP
-};
-
-/* Results of each token so far, and the corrections of its sums in each group. Corrections of the slices
- * alternate. */
-struct ulb_group_n_block {
-    float results[ULB_GROUP_N_BLOCK][ULB_TILE_ROWS_MAX];
-    int32_t lacking[ULB_GROUP_N_BLOCK][ULB_GROUP_K_BLOCK_GROUPS];
 };
 
 /* A K-block of some groups of each slice, and the prefetches of its passes. Each step prefetches ask_bytes,
@@ -41,6 +33,16 @@ struct ulb_group_k_block {
     const int8_t *x; /* of its first column and token */
     size_t x_stride; /* from one token to the next */
     size_t slice_bytes, slice_columns, groups, ask, ask_bytes;
+};
+
+/* The K-block, results of each token so far, and the corrections of its sums in each group. Corrections of
+ * the slices alternate. */
+struct ulb_group_n_block {
+    struct ulb_group_k_block k_block;
+    bool single_pass;
+    const uint8_t *w; /* of the panel */
+    float results[ULB_GEMM_N_BLOCK][ULB_TILE_ROWS_MAX];
+    int32_t lacking[ULB_GEMM_N_BLOCK][ULB_GROUP_K_BLOCK_GROUPS];
 };
 
 /* Vectors of rows, and bytes of a group of columns with its scales. */
@@ -65,7 +67,7 @@ static inline __attribute__((always_inline)) size_t ulb_group_asks(const struct 
 /* Groups of each slice in a K-block. */
 static inline __attribute__((always_inline)) size_t ulb_k_block_groups(const struct ulb_field_tile_cfg *cfg)
 {
-    const size_t fit = ULB_GROUP_K_BLOCK_BYTES / (ULB_GROUP_SLICES * ulb_group_bytes(cfg));
+    const size_t fit = ULB_GEMM_HALF_L1 / (ULB_GROUP_SLICES * ulb_group_bytes(cfg));
     const size_t most = ULB_GROUP_K_BLOCK_GROUPS / ULB_GROUP_SLICES;
     return fit < 1 ? 1 : fit < most ? fit : most;
 }
@@ -148,100 +150,91 @@ static inline __attribute__((always_inline)) void ulb_add_token_group(const stru
     ulb_epilogue_token_group(cfg, w, i * ULB_GROUP_SLICES + slice, t, tokens, sums, n_block);
 }
 
+/* A pass over the K-block for some tokens of the N-block, from t. */
 static inline __attribute__((always_inline)) void ulb_pass_groups(const struct ulb_field_tile_cfg *cfg,
-                                                                  const struct ulb_group_k_block *k_block,
-                                                                  size_t t, unsigned tokens, bool single_pass,
-                                                                  struct ulb_group_n_block *n_block)
+                                                                  struct ulb_group_n_block *n_block, size_t t,
+                                                                  unsigned tokens, bool single_pass)
 {
+    const struct ulb_group_k_block *k_block = &n_block->k_block;
     for (size_t i = 0; i < k_block->groups; i++) {
 #pragma GCC unroll 1
         for (size_t slice = 0; slice < ULB_GROUP_SLICES; slice++)
             ulb_add_token_group(cfg, k_block, slice, i, t, tokens, single_pass, n_block);
     }
+    n_block->k_block.ask += ULB_GROUP_STEPS * k_block->ask_bytes;
 }
 
-/* A pass for some tokens of the N-block, from t. It is a function of its own: inlined, GCC keeps the sums in
- * memory. */
-typedef void ulb_pass_groups_fn(const struct ulb_group_k_block *k_block, size_t t,
-                                struct ulb_group_n_block *n_block);
-
-/* Passes for 2, 3 and 4 tokens: one set for several passes, one set for a single pass. */
-typedef ulb_pass_groups_fn *const ulb_group_passes[2][ULB_GROUP_TOKENS - 1];
-
-/* All tokens of the block. */
-static inline void ulb_pass_group_k_block(ulb_group_passes passes, struct ulb_group_k_block *k_block,
-                                          size_t tokens, struct ulb_group_n_block *n_block)
+static inline __attribute__((always_inline)) size_t
+ulb_begin_groups(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    const bool single_pass = tokens <= ULB_GROUP_TOKENS;
-    size_t some;
-    for (size_t t = 0; t < tokens; t += some, k_block->ask += ULB_GROUP_STEPS * k_block->ask_bytes) {
-        some = ulb_next_tokens(tokens - t, ULB_GROUP_TOKENS);
-        passes[single_pass][some - 2](k_block, t, n_block);
-    }
+    const struct ulb_field_tile_cfg *cfg = of;
+    struct ulb_group_n_block *n_block = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t rows = ulb_group_vectors(cfg) * ULB_LANES, bytes = ulb_group_bytes(cfg);
+    const size_t groups = block->steps / ULB_GROUP_STEPS, most = ulb_k_block_groups(cfg),
+                 passes = ulb_gemm_tiles(block->tokens, ULB_GROUP_TOKENS);
+    n_block->single_pass = passes == 1;
+    n_block->w = (const uint8_t *)g->w + block->m / rows * groups * bytes;
+    n_block->k_block =
+        (struct ulb_group_k_block){.x_stride = g->x_stride,
+                                   .slice_bytes = block->slice_bytes,
+                                   .slice_columns = groups * ULB_GROUP,
+                                   .ask_bytes = ulb_gemm_share(bytes / ULB_GROUP_STEPS, passes)};
+    memset(n_block->results, 0, block->tokens * sizeof *n_block->results);
+    return (groups + most - 1) / most;
 }
 
-/* The groups from group first of each slice on, which has slice_groups, of tokens from n. */
-static inline void ulb_meet_groups(const struct ulb_field_tile_cfg *cfg, const struct ulb_gemm *g,
-                                   size_t slice_groups, size_t first, size_t groups, size_t n, size_t tokens,
-                                   struct ulb_group_n_block *n_block)
+static inline __attribute__((always_inline)) void
+ulb_stage_groups(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
 {
-    for (size_t t = 0; t < tokens; t++) {
-        const int16_t *x_sums = g->x_sums + (n + t) * g->x_sums_stride;
-        for (size_t i = 0; i < groups * ULB_GROUP_SLICES; i++) {
-            const size_t group = i % ULB_GROUP_SLICES * slice_groups + first + i / ULB_GROUP_SLICES;
+    const struct ulb_field_tile_cfg *cfg = of;
+    struct ulb_group_n_block *n_block = state;
+    struct ulb_group_k_block *k_block = &n_block->k_block;
+    const size_t bytes = ulb_group_bytes(cfg), most = ulb_k_block_groups(cfg), first = k * most,
+                 left = block->steps / ULB_GROUP_STEPS - first;
+    k_block->w = n_block->w + first * bytes;
+    k_block->groups = left < most ? left : most;
+    k_block->ask = n_block->single_pass ? ULB_GROUP_FAR : k_block->groups * bytes;
+}
+
+/* Finds the activations of the K-block, and the corrections of their sums. */
+static inline __attribute__((always_inline)) void
+ulb_meet_groups(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_field_tile_cfg *cfg = of;
+    struct ulb_group_n_block *n_block = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t first = k * ulb_k_block_groups(cfg), groups = block->steps / ULB_GROUP_STEPS;
+    n_block->k_block.x = (const int8_t *)g->x + block->n * g->x_stride + first * ULB_GROUP;
+    for (size_t t = 0; t < block->tokens; t++) {
+        const int16_t *x_sums = g->x_sums + (block->n + t) * g->x_sums_stride;
+        for (size_t i = 0; i < n_block->k_block.groups * ULB_GROUP_SLICES; i++) {
+            const size_t group = i % ULB_GROUP_SLICES * groups + first + i / ULB_GROUP_SLICES;
             n_block->lacking[t][i] =
                 cfg->zero_point * ulb_sum_of_x(x_sums + group * (ULB_GROUP / ULB_SUM_COLUMNS), ULB_GROUP);
         }
     }
 }
 
-/* Rows of a tile from row m on, of tokens [n, n + tokens). */
-static inline __attribute__((always_inline)) void ulb_run_group_n_block(const struct ulb_field_tile_cfg *cfg,
-                                                                        ulb_group_passes functions,
-                                                                        const struct ulb_gemm *g, size_t m,
-                                                                        size_t n, size_t tokens)
+static inline __attribute__((always_inline)) void
+ulb_finish_groups(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    const size_t rows = ulb_group_vectors(cfg) * ULB_LANES, bytes = ulb_group_bytes(cfg);
-    const size_t slice_groups = ulb_layout_steps(cfg->layout, g->k) / ULB_GROUP_STEPS;
-    const size_t most = ulb_k_block_groups(cfg), passes = (tokens + ULB_GROUP_TOKENS - 1) / ULB_GROUP_TOKENS;
-    struct ulb_group_n_block n_block;
-    struct ulb_group_k_block k_block = {.w = (const uint8_t *)g->w + m / rows * slice_groups * bytes,
-                                        .x_stride = g->x_stride,
-                                        .slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
-                                        .slice_columns = slice_groups * ULB_GROUP,
-                                        .ask_bytes = (bytes / ULB_GROUP_STEPS + passes - 1) / passes};
-    memset(n_block.results, 0, tokens * sizeof *n_block.results);
-    for (size_t i = 0; i < slice_groups; i += k_block.groups, k_block.w += k_block.groups * bytes) {
-        k_block.groups = slice_groups - i < most ? slice_groups - i : most;
-        k_block.ask = passes > 1 ? k_block.groups * bytes : ULB_GROUP_FAR;
-        k_block.x = (const int8_t *)g->x + n * g->x_stride + i * ULB_GROUP;
-        ulb_meet_groups(cfg, g, slice_groups, i, k_block.groups, n, tokens, &n_block);
-        ulb_pass_group_k_block(functions, &k_block, tokens, &n_block);
-    }
-    const size_t left = ulb_rows_left(g, m, rows);
-    for (size_t t = 0; t < tokens; t++)
-        ulb_scale_rows(g->y + (n + t) * g->y_stride + m, n_block.results[t], left, g->x_scale[n + t]);
+    const struct ulb_field_tile_cfg *cfg = of;
+    const struct ulb_group_n_block *n_block = state;
+    const struct ulb_gemm *g = block->g;
+    const size_t left = ulb_rows_left(g, block->m, ulb_group_vectors(cfg) * ULB_LANES);
+    for (size_t t = 0; t < block->tokens; t++)
+        ulb_scale_rows(g->y + (block->n + t) * g->y_stride + block->m, n_block->results[t], left,
+                       g->x_scale[block->n + t]);
 }
 
-/* All rows and tokens. */
-static inline __attribute__((always_inline)) void ulb_run_group_tokens(const struct ulb_field_tile_cfg *cfg,
-                                                                       ulb_group_passes functions,
-                                                                       const struct ulb_gemm *g)
-{
-    for (size_t m = g->m0; m < g->m1; m += ulb_group_vectors(cfg) * ULB_LANES) {
-        size_t some;
-        for (size_t n = 0; n < g->n; n += some) {
-            some = ulb_next_n_block(g->n - n, ULB_GROUP_N_BLOCK);
-            ulb_run_group_n_block(cfg, functions, g, m, n, some);
-        }
-    }
-}
-
-#define ULB_GROUP_PASS(name, tokens, single_pass)                                                            \
-    static __attribute__((noinline)) void name(const struct ulb_group_k_block *k_block, size_t t,            \
-                                               struct ulb_group_n_block *n_block)                            \
+/* The nest of a kernel with this pass. */
+#define ULB_GROUP_NEST(cfg_, pass_)                                                                          \
     {                                                                                                        \
-        ulb_pass_groups(&gemm_cfg, k_block, t, tokens, single_pass, n_block);                                \
+        .cfg = (cfg_), .layout = (cfg_)->layout,                                                             \
+        .rows = (size_t)(cfg_)->vectors * (cfg_)->fields * ULB_LANES, .n_block = ULB_GEMM_N_BLOCK,           \
+        .least = 2, .tile = ULB_GROUP_TOKENS, .begin = ulb_begin_groups, .stage = ulb_stage_groups,          \
+        .pack_x = ulb_meet_groups, .pass = (pass_), .finish = ulb_finish_groups                              \
     }
 
 /* The run function of a kernel of some vectors of packed weights in a step of four columns. The code of one
@@ -253,17 +246,31 @@ static inline __attribute__((always_inline)) void ulb_run_group_tokens(const str
                                                        .bits = (bits_),                                      \
                                                        .zero_point = (zero),                                 \
                                                        .separate = separate_};                               \
-    ULB_GROUP_PASS(pass_2, 2, false)                                                                         \
-    ULB_GROUP_PASS(pass_3, 3, false)                                                                         \
-    ULB_GROUP_PASS(pass_4, 4, false)                                                                         \
-    ULB_GROUP_PASS(single_pass_2, 2, true)                                                                   \
-    ULB_GROUP_PASS(single_pass_3, 3, true)                                                                   \
-    ULB_GROUP_PASS(single_pass_4, 4, true)                                                                   \
+    static inline __attribute__((always_inline)) void all(struct ulb_group_n_block *n_block, size_t t,       \
+                                                          unsigned tokens)                                   \
+    {                                                                                                        \
+        ulb_pass_groups(&gemm_cfg, n_block, t, tokens, false);                                               \
+    }                                                                                                        \
+    static inline __attribute__((always_inline)) void all_single(struct ulb_group_n_block *n_block,          \
+                                                                 size_t t, unsigned tokens)                  \
+    {                                                                                                        \
+        ulb_pass_groups(&gemm_cfg, n_block, t, tokens, true);                                                \
+    }                                                                                                        \
+    ULB_GEMM_PASSES(some, struct ulb_group_n_block, ULB_GROUP_TOKENS, all)                                   \
+    ULB_GEMM_PASSES(single, struct ulb_group_n_block, ULB_GROUP_TOKENS, all_single)                          \
+    static inline __attribute__((always_inline)) void pass(                                                  \
+        const void *of, const struct ulb_gemm_block *block, void *state, size_t t, unsigned tokens)          \
+    {                                                                                                        \
+        if (((const struct ulb_group_n_block *)state)->single_pass)                                          \
+            single(of, block, state, t, tokens);                                                             \
+        else                                                                                                 \
+            some(of, block, state, t, tokens);                                                               \
+    }                                                                                                        \
     static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)                               \
     {                                                                                                        \
-        static ulb_group_passes passes = {{pass_2, pass_3, pass_4},                                          \
-                                          {single_pass_2, single_pass_3, single_pass_4}};                    \
-        ulb_run_group_tokens(&gemm_cfg, passes, g);                                                          \
+        const struct ulb_gemm_nest nest = ULB_GROUP_NEST(&gemm_cfg, pass);                                   \
+        struct ulb_group_n_block n_block;                                                                    \
+        ulb_gemm_blocked(&nest, g, &n_block);                                                                \
     }                                                                                                        \
     static void run(const struct ulb_gemm *g)                                                                \
     {                                                                                                        \

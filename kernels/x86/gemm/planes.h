@@ -20,6 +20,7 @@
 #ifndef ULB_KERNELS_X86_GEMM_PLANES_H
 #define ULB_KERNELS_X86_GEMM_PLANES_H
 
+#include "kernels/gemm_blocked.h"
 #include "kernels/x86/gemv/planes.h"
 #if ULB_S16_SUMS
 #include "kernels/x86/gemm/tile_u8.h"
@@ -83,12 +84,9 @@ static inline __attribute__((always_inline)) void ulb_unpack_halves(unsigned bit
 #endif
 
 enum {
-    /* Tokens that share unpacked bytes. Smaller N-blocks unpack too often. */
-    ULB_PLANE_N_BLOCK = 64,
     ULB_PLANE_TOKENS = ULB_BY_SUMS(4, 3), /* of a register tile */
     ULB_PLANE_PASS_VECTORS = ULB_BY_SUMS(2, ULB_BY_ENCODING(4, 8)),
     ULB_PLANE_SUMS = ULB_PLANE_TOKENS * ULB_PLANE_PASS_VECTORS,
-    ULB_PLANE_FAR = 16384, /* distance in bytes, in the slice, of the prefetch into L2 with 16-bit sums */
     ULB_PLANE_COLUMNS_MAX = 256,
     ULB_PLANE_STEPS_MAX = ULB_PLANE_COLUMNS_MAX / 4 /* of all parts of a K-block */
 };
@@ -100,8 +98,8 @@ struct ulb_plane_k_block {
     const uint8_t *w;                                        /* planes, or the codes above */
     size_t steps;
     unsigned parts, part_bits;
-    const uint8_t *next; /* lines prefetched into L2, */
-    size_t next_bytes;   /* so much in all */
+    const uint8_t *ask; /* prefetched into L2 by the next pass, */
+    size_t ask_bytes;   /* so much in each step */
 };
 
 #if ULB_S16_SUMS
@@ -111,14 +109,14 @@ struct ulb_plane_k_block {
 
 static inline __attribute__((always_inline)) void
 ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, size_t vector, size_t t,
-                      unsigned tokens, const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
+                      unsigned tokens, ulb_vec *sums)
 {
     const size_t full = ULB_PLANE_FULL(bits);
     struct ulb_byte_steps at = {.w = k_block->w + vector * ULB_VEC_BYTES,
                                 .step_bytes = sizeof(ulb_plane_bytes),
                                 .x_stride = k_block->x_stride,
-                                .ask = ask,
-                                .ask_bytes = ask_bytes};
+                                .ask = k_block->ask,
+                                .ask_bytes = k_block->ask_bytes};
     ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
     for (unsigned part = 0; part < k_block->parts; part++) {
         size_t s = 0;
@@ -158,25 +156,27 @@ ulb_add_token_step(unsigned bits, const uint8_t *w, const ulb_vec *x4, unsigned 
 }
 
 /* sums[tokens][vectors] of a K-block, for vectors of rows from `vector` and tokens of the N-block from t.
- * Each step prefetches ask_bytes, beginning at `ask`. bits: of planes, or with 16-bit sums of the bytes. */
+ * bits: of planes, or with 16-bit sums of the bytes. */
 static inline __attribute__((always_inline)) void
 ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, size_t vector, size_t t,
-                      unsigned tokens, const uint8_t *ask, size_t ask_bytes, ulb_vec *sums)
+                      unsigned tokens, ulb_vec *sums)
 {
+    const uint8_t *ask = k_block->ask;
+    const size_t ask_bytes = k_block->ask_bytes, steps = k_block->steps, x_stride = k_block->x_stride;
     const uint8_t *w = k_block->w + vector * bits / 8 * ULB_VEC_BYTES;
     ulb_zero_all(sums, tokens * ULB_PLANE_PASS_VECTORS);
     for (unsigned part = 0; part < (bits == 8 ? k_block->parts : 1); part++) {
-        const int8_t *x = k_block->x + t * k_block->x_stride;
+        const int8_t *x = k_block->x + t * x_stride;
         if (bits == 8) {
             ULB_UNROLL(24)
             for (size_t i = 0; i < tokens * ULB_PLANE_PASS_VECTORS; i++)
                 sums[i] = ulb_shl32(sums[i], k_block->part_bits); /* 0 at first */
         }
-        for (size_t s = 0; s < k_block->steps; s++, w += ulb_plane_step(bits), x += 4) {
+        for (size_t s = 0; s < steps; s++, w += ulb_plane_step(bits), x += 4) {
             ulb_vec x4[ULB_PLANE_TOKENS];
             ULB_UNROLL(3)
             for (size_t i = 0; i < tokens; i++)
-                x4[i] = ulb_broadcast4(x + i * k_block->x_stride);
+                x4[i] = ulb_broadcast4(x + i * x_stride);
             ulb_add_token_step(bits, w, x4, tokens, sums);
             for (size_t line = 0; line < ask_bytes; line += ULB_LINE)
                 ulb_prefetch_l2_from(ask, line, 0);
@@ -197,41 +197,27 @@ ulb_sum_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, si
 typedef void ulb_take_plane_k_block_fn(void *n_block, size_t vector, size_t t, unsigned tokens,
                                        const ulb_vec *sums);
 
+/* All vectors of rows, for some tokens. */
 static inline __attribute__((always_inline)) void
-ulb_pass_plane_k_block(unsigned bits, const struct ulb_plane_k_block *k_block, size_t vector, size_t t,
-                       unsigned tokens, const uint8_t *ask, size_t ask_bytes, ulb_take_plane_k_block_fn *take,
-                       void *n_block)
+ulb_pass_plane_k_block(unsigned bits, struct ulb_plane_k_block *k_block, size_t t, unsigned tokens,
+                       ulb_take_plane_k_block_fn *take, void *n_block)
 {
-    ulb_vec sums[ULB_PLANE_SUMS];
-    ulb_sum_plane_k_block(bits, k_block, vector, t, tokens, ask, ask_bytes, sums);
-    take(n_block, vector, t, tokens, sums);
+    for (size_t v = 0; v < ULB_PLANE_VECTORS; v += ULB_PLANE_PASS_VECTORS) {
+        ulb_vec sums[ULB_PLANE_SUMS];
+        ulb_sum_plane_k_block(bits, k_block, v, t, tokens, sums);
+        take(n_block, v, t, tokens, sums);
+        k_block->ask += k_block->parts * k_block->steps * k_block->ask_bytes;
+    }
 }
 
-/* All vectors of rows and some tokens of a K-block. */
-static inline __attribute__((always_inline)) void
-ulb_pass_plane_k_blocks(unsigned bits, const struct ulb_plane_k_block *k_block, size_t tokens,
-                        ulb_take_plane_k_block_fn *take, void *n_block)
+/* Shares out the prefetches of so many bytes at `ask` to the passes of some tokens. */
+static inline void ulb_share_plane_prefetches(struct ulb_plane_k_block *k_block, const uint8_t *ask,
+                                              size_t bytes, size_t tokens)
 {
-    const size_t tiles = (tokens + ULB_PLANE_TOKENS - 1) / ULB_PLANE_TOKENS;
-    const size_t passes = tiles * (ULB_PLANE_VECTORS / ULB_PLANE_PASS_VECTORS);
-    const size_t steps = k_block->parts * k_block->steps;
-    const size_t ask_bytes = (k_block->next_bytes / steps + passes) / passes; /* for each step */
-    const uint8_t *ask = k_block->next;
-    for (size_t tile = 0, t = 0; tile < tiles; tile++) {
-        const size_t some = (tokens - t) / (tiles - tile);
-        for (size_t v = 0; v < ULB_PLANE_VECTORS; v += ULB_PLANE_PASS_VECTORS) {
-            if (ULB_PLANE_TOKENS > 3 && some == 4)
-                ulb_pass_plane_k_block(bits, k_block, v, t, 4, ask, ask_bytes, take, n_block);
-            else if (some == 3)
-                ulb_pass_plane_k_block(bits, k_block, v, t, 3, ask, ask_bytes, take, n_block);
-            else if (some == 2)
-                ulb_pass_plane_k_block(bits, k_block, v, t, 2, ask, ask_bytes, take, n_block);
-            else
-                ulb_pass_plane_k_block(bits, k_block, v, t, 1, ask, ask_bytes, take, n_block);
-            ask += steps * ask_bytes;
-        }
-        t += some;
-    }
+    const size_t passes =
+        ulb_gemm_tiles(tokens, ULB_PLANE_TOKENS) * (ULB_PLANE_VECTORS / ULB_PLANE_PASS_VECTORS);
+    k_block->ask = ask;
+    k_block->ask_bytes = (bytes / (k_block->parts * k_block->steps) + passes) / passes;
 }
 
 /* For codes of some bits: whether they become bytes for several tokens, the function that unpacks them, the

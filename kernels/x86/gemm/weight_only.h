@@ -15,6 +15,7 @@
 #define ULB_KERNELS_X86_GEMM_WEIGHT_ONLY_H
 
 #include "kernels/activations.h"
+#include "kernels/gemm_blocked.h"
 #include "kernels/gguf_block.h"
 #include "kernels/microkernel.h"
 #include "kernels/x86/gemv/weight_only_bf16dot.h"
@@ -24,7 +25,6 @@
 #include <string.h>
 
 enum {
-    ULB_WEIGHT_ONLY_N_BLOCK = 16,                      /* tokens that share a K-block in L1 */
     ULB_WEIGHT_ONLY_TILES = 4,                         /* of rows that share packed activations */
     ULB_WEIGHT_ONLY_TOKENS = 4,                        /* of a register tile */
     ULB_WEIGHT_ONLY_PASS_VECTORS = ULB_BY_WIDTH(2, 4), /* of rows */
@@ -53,14 +53,17 @@ struct ulb_weight_only_cfg {
 struct ulb_weight_only_n_block {
     /* Activations in the order of the K-block, divided by the powers of two of the codes; or pairs of
      * bfloat16. */
-    float x[ULB_WEIGHT_ONLY_N_BLOCK][ULB_WEIGHT_ONLY_COLUMNS_MAX];
-    __m128 x_sums[ULB_WEIGHT_ONLY_N_BLOCK]; /* of the group's activations, or of all there were */
-    float x_sum[ULB_WEIGHT_ONLY_N_BLOCK];   /* sum of a token's activations in a group */
+    float x[ULB_GEMM_N_BLOCK_FLOATS][ULB_WEIGHT_ONLY_COLUMNS_MAX];
+    __m128 x_sums[ULB_GEMM_N_BLOCK_FLOATS]; /* of the group's activations, or of all there were */
+    float x_sum[ULB_GEMM_N_BLOCK_FLOATS];   /* sum of a token's activations in a group */
     /* Results of groups, or sums of the codes of a row. */
-    float results[ULB_WEIGHT_ONLY_TILES][ULB_WEIGHT_ONLY_N_BLOCK][ULB_WEIGHT_ONLY_ROWS];
-    size_t tiles;
-    size_t turns, steps;
-    size_t packed; /* activations or pairs of them, in x */
+    float results[ULB_WEIGHT_ONLY_TILES][ULB_GEMM_N_BLOCK_FLOATS][ULB_WEIGHT_ONLY_ROWS];
+    struct ulb_tiles panel;        /* the first tile's weights */
+    size_t tiles;                  /* of the panel */
+    const uint8_t *w_first, *next; /* the K-block of the first tile; what is read after the last tile's */
+    size_t turns, steps, first;    /* of the K-block; its first step in a slice */
+    size_t pass, passes;           /* over a tile's K-block: so many before, so many in all */
+    size_t packed;                 /* activations or pairs of them, in x */
     const float *levels;
     /* The tile of the current pass. */
     float (*sums)[ULB_WEIGHT_ONLY_ROWS]; /* results */
@@ -87,16 +90,22 @@ static inline size_t ulb_weight_only_turn(const struct ulb_weight_only_cfg *cfg)
     return cfg->bf16_pairs ? 2 : 4;
 }
 
-/* Byte c (0 to 2) of the lanes at w. Lanes and mask come from memory for each column: compilers would keep
- * the lanes of all columns in registers, which 256 bits lack, and a sum in memory. */
-static inline __attribute__((always_inline)) ulb_vec ulb_load_byte_of_lanes(const uint8_t *w, unsigned c)
+/* Field f of byte c (0 to 2) of the lanes at w. Lanes and mask come from memory for each column: compilers
+ * would keep the lanes or masks of all columns in registers, which 256 bits lack, and a sum or an activation
+ * in memory. */
+static inline __attribute__((always_inline)) ulb_vec ulb_load_field_of_lanes(unsigned bits, const uint8_t *w,
+                                                                             unsigned c, unsigned f)
 {
-    static const ulb_vec masks[3] = {ULB_INTS(0xFFU), ULB_INTS(0xFF00U), ULB_INTS(0xFF0000U)};
-    ulb_vec bytes;
-    __asm__(ULB_WEIGHT_ONLY_MOVE " %[w], %[bytes]\n\t" ULB_WEIGHT_ONLY_AND " %[mask], %[bytes], %[bytes]"
-            : [bytes] "=&v"(bytes)
-            : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [mask] "m"(masks[c]));
-    return bytes;
+    static const ulb_vec bytes[3] = {ULB_INTS(0xFFU), ULB_INTS(0xFF00U), ULB_INTS(0xFF0000U)};
+    static const ulb_vec nibbles[3][2] = {{ULB_INTS(0x0FU), ULB_INTS(0xF0U)},
+                                          {ULB_INTS(0x0F00U), ULB_INTS(0xF000U)},
+                                          {ULB_INTS(0x0F0000U), ULB_INTS(0xF00000U)}};
+    const ulb_vec *mask = bits == 8 ? &bytes[c] : &nibbles[c][f];
+    ulb_vec field;
+    __asm__(ULB_WEIGHT_ONLY_MOVE " %[w], %[field]\n\t" ULB_WEIGHT_ONLY_AND " %[mask], %[field], %[field]"
+            : [field] "=&v"(field)
+            : [w] "m"(*(const uint8_t(*)[ULB_VEC_BYTES])w), [mask] "m"(*mask));
+    return field;
 }
 
 /* Column or pair c, field f of a vector of bytes. In single precision the first three columns are 2^(8 c)
@@ -108,8 +117,8 @@ ulb_weight_only_value(const struct ulb_weight_only_cfg *cfg, const float *levels
     const uint32_t field = ((1u << cfg->bits) - 1) << 4 * f;
     if (cfg->bf16_pairs)
         return ulb_weight_only_pair(ulb_load_pair_table(), w, c, f);
-    if (cfg->bits == 8 && c < 3 && ULB_BY_WIDTH(true, false))
-        return ulb_to_floats(ulb_load_byte_of_lanes(w, c));
+    if (!cfg->levels && c < 3 && ULB_BY_WIDTH(true, false))
+        return ulb_to_floats(ulb_load_field_of_lanes(cfg->bits, w, c, f));
     ulb_vec lane = ulb_load(w);
     if (cfg->levels)
         return ulb_look_up_codebook(levels, ulb_shr32(lane, 8 * c + 4 * f));
@@ -255,29 +264,16 @@ ulb_pass_weight_only_k_block(const struct ulb_weight_only_cfg *cfg, struct ulb_w
                          sums[i]);
 }
 
-/* All vectors of rows and some tokens of a K-block. */
+/* All vectors of rows of a tile, for some tokens. Each pass prefetches some lines of a step. */
 static inline __attribute__((always_inline)) void
-ulb_pass_weight_only_k_blocks(const struct ulb_weight_only_cfg *cfg, struct ulb_weight_only_n_block *n_block,
-                              size_t tokens)
+ulb_pass_weight_only_vectors(const struct ulb_weight_only_cfg *cfg, struct ulb_weight_only_n_block *n_block,
+                             size_t t, unsigned tokens)
 {
-    const size_t tiles = (tokens + ULB_WEIGHT_ONLY_TOKENS - 1) / ULB_WEIGHT_ONLY_TOKENS;
-    const size_t passes = tiles * (ULB_WEIGHT_ONLY_VECTORS / ULB_WEIGHT_ONLY_PASS_VECTORS);
-    const size_t lines = cfg->bits * ULB_VEC_BYTES / ULB_LINE;
-    for (size_t tile = 0, t = 0, pass = 0; tile < tiles; tile++) {
-        const size_t some = (tokens - t) / (tiles - tile);
-        for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v += ULB_WEIGHT_ONLY_PASS_VECTORS, pass++) {
-            const size_t first = pass * lines / passes * ULB_LINE,
-                         last = (pass + 1) * lines / passes * ULB_LINE;
-            if (some == 4)
-                ulb_pass_weight_only_k_block(cfg, n_block, v, t, 4, first, last);
-            else if (some == 3)
-                ulb_pass_weight_only_k_block(cfg, n_block, v, t, 3, first, last);
-            else if (some == 2)
-                ulb_pass_weight_only_k_block(cfg, n_block, v, t, 2, first, last);
-            else
-                ulb_pass_weight_only_k_block(cfg, n_block, v, t, 1, first, last);
-        }
-        t += some;
+    const size_t lines = cfg->bits * ULB_VEC_BYTES / ULB_LINE, passes = n_block->passes;
+    for (size_t v = 0; v < ULB_WEIGHT_ONLY_VECTORS; v += ULB_WEIGHT_ONLY_PASS_VECTORS) {
+        const size_t pass = n_block->pass++;
+        ulb_pass_weight_only_k_block(cfg, n_block, v, t, tokens, pass * lines / passes * ULB_LINE,
+                                     (pass + 1) * lines / passes * ULB_LINE);
     }
 }
 
@@ -305,82 +301,126 @@ ulb_pack_weight_only_x(const struct ulb_weight_only_cfg *cfg, const struct ulb_g
     n_block->packed += ulb_weight_only_columns(cfg) * steps;
 }
 
-typedef void ulb_weight_only_passes_fn(struct ulb_weight_only_n_block *n_block, size_t tokens);
-
-/* Computes the K-block of each tile. The first tile's codes begin at w, and its second slice slice_bytes
- * later. next: what is read after the last tile. */
-static inline __attribute__((always_inline)) void
-ulb_pass_weight_only_tiles(const struct ulb_weight_only_cfg *cfg, const uint8_t *w, size_t slice_bytes,
-                           size_t row_bytes, const uint8_t *next, size_t tokens,
-                           ulb_weight_only_passes_fn *passes, struct ulb_weight_only_n_block *n_block)
+/* Bytes of a row of tiles in a slice. */
+static inline size_t ulb_weight_only_row_bytes(const struct ulb_weight_only_cfg *cfg,
+                                               const struct ulb_tiles *panel)
 {
-    const size_t codes = ULB_WEIGHT_ONLY_ROWS * cfg->group * cfg->bits / 8;
-    for (size_t tile = 0; tile < n_block->tiles; tile++, w += row_bytes) {
-        n_block->sums = n_block->results[tile];
-        for (size_t i = 0; i < ulb_weight_only_slices(cfg); i++)
-            n_block->w[i] = w + i * slice_bytes;
-        n_block->ahead = tile + 1 < n_block->tiles ? (ptrdiff_t)row_bytes : next - w;
-        if (cfg->group) {
-            n_block->scales = w + codes;
-            n_block->zeros = cfg->zeros ? n_block->scales + ULB_WEIGHT_ONLY_ROWS * sizeof(float) : NULL;
-            for (size_t line = codes; line < cfg->layout->tile_bytes; line += ULB_LINE)
-                __builtin_prefetch(w + n_block->ahead + line, 0, 2);
-        }
-        passes(n_block, tokens);
-    }
+    return panel->steps * (cfg->group ? cfg->layout->tile_bytes : cfg->bits * ULB_VEC_BYTES);
 }
 
-/* The groups of the tiles, in the order of one token. */
-static inline __attribute__((always_inline)) void
-ulb_add_weight_only_groups(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
-                           const struct ulb_tiles *tiles, size_t n, size_t tokens,
-                           ulb_weight_only_passes_fn *passes, struct ulb_weight_only_n_block *n_block)
+/* Turns of a K-block of rows with one scale each, at most. */
+static inline size_t ulb_weight_only_turns(const struct ulb_weight_only_cfg *cfg)
 {
-    const size_t bytes = cfg->layout->tile_bytes, row_bytes = tiles->steps * bytes;
-    const size_t groups = ULB_WEIGHT_ONLY_SLICES * tiles->steps;
+    return ULB_WEIGHT_ONLY_COLUMNS_MAX / (ULB_WEIGHT_ONLY_SLICES * 4 * ulb_weight_only_turn(cfg));
+}
+
+/* Finds group i, in the order of one token: a K-block. */
+static inline __attribute__((always_inline)) void
+ulb_find_weight_only_group(const struct ulb_weight_only_cfg *cfg, size_t i,
+                           struct ulb_weight_only_n_block *n_block)
+{
+    const struct ulb_tiles *panel = &n_block->panel;
+    const size_t bytes = cfg->layout->tile_bytes, slice = i % ULB_WEIGHT_ONLY_SLICES,
+                 step = i / ULB_WEIGHT_ONLY_SLICES;
+    const uint8_t *w = panel->w + slice * panel->slice_bytes + step * bytes;
     n_block->turns = 1;
     n_block->steps = cfg->group / 4;
-    for (size_t i = 0; i < groups; i++) {
-        const size_t slice = i % ULB_WEIGHT_ONLY_SLICES, step = i / ULB_WEIGHT_ONLY_SLICES;
-        const uint8_t *w = tiles->w + slice * tiles->slice_bytes + step * bytes;
-        const uint8_t *next = i + 1 < groups ? ulb_next_tile(w, slice, tiles->slice_bytes, bytes)
-                                             : tiles->w + n_block->tiles * row_bytes;
-        n_block->packed = 0;
-        memset(n_block->x_sums, 0, tokens * sizeof *n_block->x_sums);
-        ulb_pack_weight_only_x(cfg, g, n, tokens, (slice * tiles->steps + step) * cfg->group, cfg->group / 4,
-                               n_block);
-        for (size_t t = 0; t < tokens; t++)
-            n_block->x_sum[t] = ulb_sum_four(n_block->x_sums[t]);
-        ulb_pass_weight_only_tiles(cfg, w, 0, row_bytes, next, tokens, passes, n_block);
+    n_block->first = (slice * panel->steps + step) * n_block->steps;
+    n_block->w_first = w;
+    n_block->next = i + 1 < ULB_WEIGHT_ONLY_SLICES * panel->steps
+                        ? ulb_next_tile(w, slice, panel->slice_bytes, bytes)
+                        : panel->w + n_block->tiles * ulb_weight_only_row_bytes(cfg, panel);
+}
+
+/* Finds K-block i of rows with one scale each, in the order of the GEMV: turns of four steps of each slice,
+ * then the rest of the slice. */
+static inline __attribute__((always_inline)) void
+ulb_find_weight_only_turns(const struct ulb_weight_only_cfg *cfg, size_t i,
+                           struct ulb_weight_only_n_block *n_block)
+{
+    const struct ulb_tiles *panel = &n_block->panel;
+    const size_t step = cfg->bits * ULB_VEC_BYTES, turn = ulb_weight_only_turn(cfg),
+                 most = ulb_weight_only_turns(cfg), whole = panel->steps / turn;
+    const size_t done = i * most < whole ? i * most : whole, left = whole - done;
+    n_block->turns = left == 0 ? 1 : left < most ? left : most;
+    n_block->steps = left == 0 ? panel->steps % turn : turn;
+    n_block->first = done * turn;
+    n_block->w_first = panel->w + done * turn * step;
+    const size_t end = n_block->first + n_block->turns * n_block->steps;
+    n_block->next =
+        panel->w + (end < panel->steps ? end * step : n_block->tiles * ulb_weight_only_row_bytes(cfg, panel));
+}
+
+static inline __attribute__((always_inline)) size_t
+ulb_begin_weight_only(const void *of, const struct ulb_gemm_block *block, void *state)
+{
+    const struct ulb_weight_only_cfg *cfg = of;
+    struct ulb_weight_only_n_block *n_block = state;
+    struct ulb_tiles *panel = &n_block->panel;
+    const size_t left = (block->g->m1 - block->m + ULB_WEIGHT_ONLY_ROWS - 1) / ULB_WEIGHT_ONLY_ROWS,
+                 turn = ulb_weight_only_turn(cfg), most = ulb_weight_only_turns(cfg);
+    panel->w = (const uint8_t *)block->g->w +
+               block->m / ULB_WEIGHT_ONLY_ROWS * ulb_weight_only_row_bytes(cfg, panel);
+    n_block->tiles = left < ULB_WEIGHT_ONLY_TILES ? left : ULB_WEIGHT_ONLY_TILES;
+    n_block->passes = ulb_gemm_tiles(block->tokens, ULB_WEIGHT_ONLY_TOKENS) *
+                      (ULB_WEIGHT_ONLY_VECTORS / ULB_WEIGHT_ONLY_PASS_VECTORS);
+    for (size_t tile = 0; tile < n_block->tiles; tile++)
+        memset(n_block->results[tile], 0, block->tokens * sizeof *n_block->results[tile]);
+    memset(n_block->x_sums, 0, block->tokens * sizeof *n_block->x_sums);
+    if (cfg->group)
+        return n_block->tiles * ULB_WEIGHT_ONLY_SLICES * panel->steps;
+    return n_block->tiles * ((panel->steps / turn + most - 1) / most + (panel->steps % turn > 0));
+}
+
+/* A K-block of one tile of the panel: the tiles come one after the other. */
+static inline __attribute__((always_inline)) void
+ulb_stage_weight_only(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
+{
+    const struct ulb_weight_only_cfg *cfg = of;
+    struct ulb_weight_only_n_block *n_block = state;
+    const size_t tile = k % n_block->tiles, row_bytes = ulb_weight_only_row_bytes(cfg, &n_block->panel),
+                 codes = ULB_WEIGHT_ONLY_ROWS * cfg->group * cfg->bits / 8;
+    (void)block;
+    if (tile == 0 && cfg->group)
+        ulb_find_weight_only_group(cfg, k / n_block->tiles, n_block);
+    else if (tile == 0)
+        ulb_find_weight_only_turns(cfg, k / n_block->tiles, n_block);
+    const uint8_t *w = n_block->w_first + tile * row_bytes;
+    n_block->pass = 0;
+    n_block->sums = n_block->results[tile];
+    for (size_t i = 0; i < ulb_weight_only_slices(cfg); i++)
+        n_block->w[i] = w + i * n_block->panel.slice_bytes;
+    n_block->ahead = tile + 1 < n_block->tiles ? (ptrdiff_t)row_bytes : n_block->next - w;
+    if (cfg->group) {
+        n_block->scales = w + codes;
+        n_block->zeros = cfg->zeros ? n_block->scales + ULB_WEIGHT_ONLY_ROWS * sizeof(float) : NULL;
+        for (size_t line = codes; line < cfg->layout->tile_bytes; line += ULB_LINE)
+            __builtin_prefetch(w + n_block->ahead + line, 0, 2);
     }
 }
 
-/* Computes all columns of tiles of rows with one scale each, in the order of the GEMV: turns of four steps of
- * each slice, then the rest of the slice. */
+/* Packs activations of a K-block, which the tiles of the panel share. */
 static inline __attribute__((always_inline)) void
-ulb_add_weight_only_rows(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
-                         const struct ulb_tiles *tiles, size_t n, size_t tokens,
-                         ulb_weight_only_passes_fn *passes, struct ulb_weight_only_n_block *n_block)
+ulb_pack_weight_only(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
 {
-    const size_t step = cfg->bits * ULB_VEC_BYTES, row_bytes = tiles->steps * step;
-    const size_t turn_steps = ulb_weight_only_turn(cfg);
-    const size_t most = ULB_WEIGHT_ONLY_COLUMNS_MAX / (ULB_WEIGHT_ONLY_SLICES * 4 * turn_steps);
-    memset(n_block->x_sums, 0, tokens * sizeof *n_block->x_sums);
-    for (size_t s = 0, end; s < tiles->steps; s = end) {
-        const size_t left = tiles->steps - s, turns = left / turn_steps;
-        const uint8_t *w = tiles->w + s * step;
-        n_block->turns = turns == 0 ? 1 : turns < most ? turns : most;
-        n_block->steps = turns == 0 ? left : turn_steps;
-        n_block->packed = 0;
-        end = s + n_block->turns * n_block->steps;
-        for (size_t i = 0; i < ULB_WEIGHT_ONLY_SLICES * n_block->turns; i++) {
-            const size_t slice = i % ULB_WEIGHT_ONLY_SLICES, turn = i / ULB_WEIGHT_ONLY_SLICES;
-            ulb_pack_weight_only_x(cfg, g, n, tokens, 4 * (slice * tiles->steps + s + turn * n_block->steps),
-                                   n_block->steps, n_block);
-        }
-        ulb_pass_weight_only_tiles(cfg, w, tiles->slice_bytes, row_bytes,
-                                   tiles->w + (end < tiles->steps ? end * step : n_block->tiles * row_bytes),
-                                   tokens, passes, n_block);
+    const struct ulb_weight_only_cfg *cfg = of;
+    struct ulb_weight_only_n_block *n_block = state;
+    const size_t steps = n_block->steps;
+    if (k % n_block->tiles > 0)
+        return;
+    n_block->packed = 0;
+    if (cfg->group) {
+        memset(n_block->x_sums, 0, block->tokens * sizeof *n_block->x_sums);
+        ulb_pack_weight_only_x(cfg, block->g, block->n, block->tokens, 4 * n_block->first, steps, n_block);
+        for (size_t t = 0; t < block->tokens; t++)
+            n_block->x_sum[t] = ulb_sum_four(n_block->x_sums[t]);
+        return;
+    }
+    for (size_t i = 0; i < ULB_WEIGHT_ONLY_SLICES * n_block->turns; i++) {
+        const size_t slice = i % ULB_WEIGHT_ONLY_SLICES, turn = i / ULB_WEIGHT_ONLY_SLICES;
+        ulb_pack_weight_only_x(cfg, block->g, block->n, block->tokens,
+                               4 * (slice * n_block->panel.steps + n_block->first + turn * steps), steps,
+                               n_block);
     }
 }
 
@@ -405,27 +445,18 @@ ulb_weight_only_epilogue_rows(const struct ulb_weight_only_cfg *cfg, const struc
     }
 }
 
-/* Rows of some tiles from row m on, of tokens [n, n + tokens). */
 static inline __attribute__((always_inline)) void
-ulb_run_weight_only_n_block(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
-                            const struct ulb_tiles *tiles, size_t m, size_t count, size_t n, size_t tokens,
-                            ulb_weight_only_passes_fn *passes)
+ulb_finish_weight_only(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    struct ulb_weight_only_n_block n_block;
-    n_block.tiles = count;
-    n_block.levels = cfg->levels ? cfg->layout->format->block->levels : NULL;
-    for (size_t tile = 0; tile < count; tile++)
-        memset(n_block.results[tile], 0, tokens * sizeof *n_block.results[tile]);
-    if (cfg->group)
-        ulb_add_weight_only_groups(cfg, g, tiles, n, tokens, passes, &n_block);
-    else
-        ulb_add_weight_only_rows(cfg, g, tiles, n, tokens, passes, &n_block);
-    for (size_t tile = 0; tile < count; tile++, m += ULB_WEIGHT_ONLY_ROWS) {
+    const struct ulb_weight_only_cfg *cfg = of;
+    struct ulb_weight_only_n_block *n_block = state;
+    const struct ulb_gemm *g = block->g;
+    for (size_t tile = 0, m = block->m; tile < n_block->tiles; tile++, m += ULB_WEIGHT_ONLY_ROWS) {
         if (!cfg->group)
-            ulb_weight_only_epilogue_rows(cfg, g, m, tokens, &n_block, n_block.results[tile]);
-        for (size_t t = 0; t < tokens; t++)
-            memcpy(g->y + (n + t) * g->y_stride + m, n_block.results[tile][t],
-                   ulb_rows_left(g, m, ULB_WEIGHT_ONLY_ROWS) * sizeof ***n_block.results);
+            ulb_weight_only_epilogue_rows(cfg, g, m, block->tokens, n_block, n_block->results[tile]);
+        for (size_t t = 0; t < block->tokens; t++)
+            memcpy(g->y + (block->n + t) * g->y_stride + m, n_block->results[tile][t],
+                   ulb_rows_left(g, m, ULB_WEIGHT_ONLY_ROWS) * sizeof ***n_block->results);
     }
 }
 
@@ -461,52 +492,73 @@ static inline const void *ulb_weight_only_x(const struct ulb_weight_only_cfg *cf
     return (const char *)g->x + n * g->x_stride * ulb_activation_bytes(cfg->kind);
 }
 
-/* Computes all rows: one token at a time by run_tile, or several by passes. The other is NULL. */
-static inline __attribute__((always_inline)) void ulb_run_weight_only(const struct ulb_weight_only_cfg *cfg,
-                                                                      const struct ulb_gemm *g,
-                                                                      ulb_weight_only_tile_fn *run_tile,
-                                                                      ulb_weight_only_passes_fn *passes)
+static inline struct ulb_tiles ulb_weight_only_tiles(const struct ulb_weight_only_cfg *cfg,
+                                                     const struct ulb_gemm *g)
 {
-    struct ulb_tiles tiles = {.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
+    return (struct ulb_tiles){.slice_bytes = ulb_layout_slice_bytes(cfg->layout, g->m, g->k),
                               .steps = ulb_layout_steps(cfg->layout, g->k),
                               .prefetch = &g->prefetch};
-    const size_t tile_bytes = cfg->group ? cfg->layout->tile_bytes : cfg->bits * ULB_VEC_BYTES;
-    for (size_t m = g->m0, count; m < g->m1; m += count * ULB_WEIGHT_ONLY_ROWS) {
-        const size_t left = (g->m1 - m + ULB_WEIGHT_ONLY_ROWS - 1) / ULB_WEIGHT_ONLY_ROWS;
-        count = run_tile ? 1 : left < ULB_WEIGHT_ONLY_TILES ? left : ULB_WEIGHT_ONLY_TILES;
-        tiles.w = (const uint8_t *)g->w + m / ULB_WEIGHT_ONLY_ROWS * tiles.steps * tile_bytes;
-        for (size_t n = 0; n < g->n && run_tile; n++)
+}
+
+/* All rows, one token at a time. */
+static inline __attribute__((always_inline)) void ulb_run_weight_only(const struct ulb_weight_only_cfg *cfg,
+                                                                      const struct ulb_gemm *g,
+                                                                      ulb_weight_only_tile_fn *run_tile)
+{
+    struct ulb_tiles tiles = ulb_weight_only_tiles(cfg, g);
+    const size_t row_bytes = ulb_weight_only_row_bytes(cfg, &tiles);
+    for (size_t m = g->m0; m < g->m1; m += ULB_WEIGHT_ONLY_ROWS) {
+        tiles.w = (const uint8_t *)g->w + m / ULB_WEIGHT_ONLY_ROWS * row_bytes;
+        for (size_t n = 0; n < g->n; n++)
             run_tile(cfg, g, &tiles, m, n);
-        for (size_t n = 0; n < g->n && passes; n += ULB_WEIGHT_ONLY_N_BLOCK)
-            ulb_run_weight_only_n_block(
-                cfg, g, &tiles, m, count, n,
-                g->n - n < ULB_WEIGHT_ONLY_N_BLOCK ? g->n - n : ULB_WEIGHT_ONLY_N_BLOCK, passes);
     }
 }
 
-/* Function passes_<bits> of the kernels of a file, for a struct ulb_weight_only_cfg whose group is a bool. It
- * is a function of its own: inlined, GCC keeps the sums in memory. */
+/* Several tokens. */
+static inline __attribute__((always_inline)) void
+ulb_run_weight_only_tokens(const struct ulb_weight_only_cfg *cfg, const struct ulb_gemm *g,
+                           ulb_gemm_pass_fn *pass)
+{
+    const struct ulb_gemm_nest nest = {.cfg = cfg,
+                                       .rows = ULB_WEIGHT_ONLY_TILES * ULB_WEIGHT_ONLY_ROWS,
+                                       .n_block = ULB_GEMM_N_BLOCK_FLOATS,
+                                       .least = 2,
+                                       .tile = ULB_WEIGHT_ONLY_TOKENS,
+                                       .begin = ulb_begin_weight_only,
+                                       .stage = ulb_stage_weight_only,
+                                       .pack_x = ulb_pack_weight_only,
+                                       .pass = pass,
+                                       .finish = ulb_finish_weight_only};
+    struct ulb_weight_only_n_block n_block;
+    n_block.panel = ulb_weight_only_tiles(cfg, g);
+    n_block.levels = cfg->levels ? cfg->layout->format->block->levels : NULL;
+    ulb_gemm_blocked(&nest, g, &n_block);
+}
+
+/* Function pass_<bits> of the kernels of a file, for a struct ulb_weight_only_cfg whose group is a bool. */
 #define ULB_WEIGHT_ONLY_PASSES(bits_, ...)                                                                   \
-    static __attribute__((noinline)) void passes_##bits_(struct ulb_weight_only_n_block *n_block,            \
-                                                         size_t tokens)                                      \
+    static inline __attribute__((always_inline)) void all_##bits_(struct ulb_weight_only_n_block *n_block,   \
+                                                                  size_t t, unsigned tokens)                 \
     {                                                                                                        \
         static const struct ulb_weight_only_cfg cfg = {.bits = (bits_), __VA_ARGS__};                        \
-        ulb_pass_weight_only_k_blocks(&cfg, n_block, tokens);                                                \
-    }
+        ulb_pass_weight_only_vectors(&cfg, n_block, t, tokens);                                              \
+    }                                                                                                        \
+    ULB_GEMM_PASSES(pass_##bits_, struct ulb_weight_only_n_block, ULB_WEIGHT_ONLY_TOKENS, all_##bits_)
 
 /* Function run_<symbol> for a struct ulb_weight_only_cfg. run_tile: computes one token. */
 #define ULB_WEIGHT_ONLY_RUN(symbol, run_tile, bits_, ...)                                                    \
     static const struct ulb_weight_only_cfg cfg_##symbol = {.bits = (bits_), __VA_ARGS__};                   \
     static __attribute__((noinline)) void tokens_##symbol(const struct ulb_gemm *g)                          \
     {                                                                                                        \
-        ulb_run_weight_only(&cfg_##symbol, g, NULL, passes_##bits_);                                         \
+        ulb_run_weight_only_tokens(&cfg_##symbol, g, pass_##bits_);                                          \
+    }                                                                                                        \
+    static __attribute__((noinline)) void one_by_one_##symbol(const struct ulb_gemm *g)                      \
+    {                                                                                                        \
+        ulb_run_weight_only(&cfg_##symbol, g, run_tile);                                                     \
     }                                                                                                        \
     static void run_##symbol(const struct ulb_gemm *g)                                                       \
     {                                                                                                        \
-        if (g->n >= ULB_WEIGHT_ONLY_LEAST(cfg_##symbol.levels))                                              \
-            tokens_##symbol(g);                                                                              \
-        else                                                                                                 \
-            ulb_run_weight_only(&cfg_##symbol, g, run_tile, NULL);                                           \
+        (g->n >= ULB_WEIGHT_ONLY_LEAST(cfg_##symbol.levels) ? tokens_##symbol : one_by_one_##symbol)(g);     \
     }
 
 /* What every such kernel has, of struct ulb_kernel; the rest are variant, kr, bytes_per_step, tolerance,

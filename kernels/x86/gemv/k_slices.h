@@ -57,23 +57,6 @@ static inline const uint8_t *ulb_next_tile(const uint8_t *w, size_t slice, size_
     return slice == 0 ? w + slice_bytes : w - slice_bytes + tile_bytes;
 }
 
-/* Tokens of the next register tile, if `left` tokens remain. At first at least two tokens remain. No token is
- * left alone if tiles hold more than two: the sums of one are too few chains for the latency of dot
- * products. */
-static inline size_t ulb_next_tokens(size_t left, unsigned tokens)
-{
-    if (left == tokens + 1u && tokens > 2)
-        return tokens - 1u;
-    return left < tokens ? left : tokens;
-}
-
-/* Tokens of the next N-block, at most `most`, if `left` tokens remain. The N-blocks of a call differ by at
- * most one token. */
-static inline size_t ulb_next_n_block(size_t left, size_t most)
-{
-    return left / ((left + most - 1) / most);
-}
-
 /* How the lines ahead of a step are prefetched. All members are constants, but for the tuned distance. Each
  * of the three code variants has its own constants, because steps have no instruction to spare. */
 struct ulb_step_prefetch {
