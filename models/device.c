@@ -27,3 +27,24 @@ struct ulb_device_prediction ulb_predict_device(const struct ulb_device_work *wo
                                          : ULB_BOUND_COMPUTE,
     };
 }
+
+/* One vector engine of Xe2 multiplies 16 lanes, 8 tokens and 32 bytes in 16 cycles at its published peak. */
+static const double TOKEN_CYCLES = 2;
+
+struct ulb_device_loop_bound ulb_device_loop_bound(const struct ulb_device_loop *loop)
+{
+    struct ulb_device_loop_bound bound = {{TOKEN_CYCLES * loop->matrix_tokens, loop->vector, loop->registers},
+                                          ULB_DEVICE_MATRIX};
+    for (int limit = 0; limit < ULB_DEVICE_LIMITS; limit++) {
+        if (bound.cycles[limit] > bound.cycles[bound.limit])
+            bound.limit = (enum ulb_device_limit)limit;
+    }
+    return bound;
+}
+
+const char *ulb_device_limit_name(enum ulb_device_limit limit)
+{
+    static const char *const names[] = {
+        [ULB_DEVICE_MATRIX] = "matrix", [ULB_DEVICE_VECTOR] = "vector", [ULB_DEVICE_MESSAGES] = "messages"};
+    return names[limit];
+}

@@ -135,6 +135,27 @@ struct ulb_device_prediction {
  * has every time NAN. */
 struct ulb_device_prediction ulb_predict_device(const struct ulb_device_work *work);
 
+/* A round of the loop over K of a device's kernel, counted from its disassembly. */
+struct ulb_device_loop {
+    double matrix;        /* matrix instructions */
+    double matrix_tokens; /* that they multiply by, 1 to 8 each */
+    double vector;        /* other instructions */
+    double messages;      /* to memory */
+    double registers;     /* that the messages move */
+};
+
+enum ulb_device_limit { ULB_DEVICE_MATRIX, ULB_DEVICE_VECTOR, ULB_DEVICE_MESSAGES, ULB_DEVICE_LIMITS };
+
+/* Cycles of a round by each limit, and the longest. Issue rates are assumed: two cycles a token of a matrix
+ * instruction, one a vector instruction, one a register of a message; the three overlap. */
+struct ulb_device_loop_bound {
+    double cycles[ULB_DEVICE_LIMITS];
+    enum ulb_device_limit limit;
+};
+struct ulb_device_loop_bound ulb_device_loop_bound(const struct ulb_device_loop *loop);
+
+const char *ulb_device_limit_name(enum ulb_device_limit limit); /* "matrix", "vector", "messages" */
+
 /* What a GEMV of one kernel on one set of cores costs beyond fork/join and the longer of its two terms. */
 struct ulb_overlap {
     double c;        /* share of the shorter term that the longer one does not hide */

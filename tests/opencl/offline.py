@@ -7,6 +7,7 @@ Of every kernel the matrix instructions must be of the right type and as many as
 many as its operands need: one that keeps accumulators in memory has more. Quantising in the kernel hides behind matrix
 instructions when a quantised block is used eight times; cycles of an instruction are assumed (docs/method/devices.md).
 """
+import json
 import os
 import pathlib
 import re
@@ -105,6 +106,19 @@ def check_reuse(counts):
     return faults
 
 
+def check_explained(bench, target, counts, env):
+    """gamma --explain --target counts the same."""
+    faults = []
+    for name in [name for name in counts if re.match(r"(int2bf16-fused|int8f32-before|bf16bf16)-dpas-\w+-(1x1s4|8x16s1)$", name)]:
+        done = subprocess.run([bench, "gamma", "--explain", f"^{name}$", "--target", target, "--json"], env=env, capture_output=True,
+                              text=True)
+        row = json.loads(done.stdout)["explain"][0] if done.returncode == 0 else {"limits": []}
+        found = {limit["limit"]: limit["count"] for limit in row["limits"]}
+        if found != dict(zip(("matrix", "messages", "vector"), counts[name])):
+            faults.append(f"{target} {name}: --explain says {found or done.stderr}, not {counts[name]}")
+    return faults
+
+
 def check_planted(builds, sources, *where):
     """A pointer into private vectors keeps accumulators in memory, which the messages show."""
     for build in builds:
@@ -134,6 +148,7 @@ def main():
             if len(sys.argv) > 2:
                 builds = [b for b in builds if re.search(sys.argv[2], b)]
             counts, faults = check(target, lanes, builds, sources, ocloc, env, folder)
+            faults += check_explained(pathlib.Path(sys.argv[1]).parents[2] / "ulb-bench", target, counts, {**env, "ULB_OCLOC": ocloc})
             for name, (dpas, sends, alu) in counts.items():
                 print(f"{target:8} {name:36} {dpas:3} dpas, {sends:3} sends, {alu:4} others")
             if lanes == 16 and len(sys.argv) == 2:

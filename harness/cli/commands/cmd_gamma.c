@@ -1,12 +1,17 @@
 /* ulb-bench gamma */
+#include "harness/cli/cli.h"
 #include "harness/cli/commands/gamma_explain.h"
+#include "harness/cli/commands/gamma_target.h"
 #include "harness/cli/commands/print_record.h"
 #include "harness/cli/measure_options.h"
 
 struct options {
     struct ulb_measure_options measure;
     const char *explain; /* kernels, or NULL */
+    const char *target;  /* of a device's kernels; NULL: those of the CPU */
 };
+
+enum { OPTION_TARGET = 0x1000 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -17,6 +22,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case 'e':
         options->explain = argument;
+        return 0;
+    case OPTION_TARGET:
+        options->target = argument;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -33,6 +41,11 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     static const struct argp_option argp_options[] = {
         {"explain", 'e', "KERNEL,...", 0,
          "why it costs that: mix, port bound of the known cores, measured, where memory takes over", 0},
+        {"target", OPTION_TARGET, "TARGET", 0,
+         "with --explain: limits of a device's kernel on a GPU that need not be there, such as pvc, dg2-g10 "
+         "or "
+         "bmg-g21, as Intel's ocloc compiles it",
+         0},
         {0},
     };
     const struct argp_child children[] = {{ulb_measure_argp(ULB_FOR_GAMMA), 0, NULL, 0}, {0}};
@@ -45,6 +58,10 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
     if (status != ULB_OK || done)
         return status;
+    if (options.target && !options.explain)
+        return ulb_fail(err, ULB_BAD_INPUT, "--target needs --explain KERNEL, a kernel of devices");
+    if (options.target)
+        return ulb_explain_target(options.explain, options.target, options.measure.json, err);
     if (options.explain)
         return ulb_explain_run(options.explain, &options.measure, err);
     return ulb_section_measure(&command, &options.measure, err);
