@@ -38,6 +38,7 @@ static const struct type {
     {.name = "MxK", .list = "shapes"},
     {.name = "SECTION", .choices = ULB_EXPORT_SECTIONS},
     {.name = "SET", .choices = "P,E,LP-E,all"},
+    {.name = "TARGET", .choices = "pvc,dg2-g10,lnl-m,bmg-g21"},
     {.name = "FILE", .files = "*"},
     {.name = "BASE_PROGRAM", .files = "*"},
     {.name = "DIR", .files = "*/"},
