@@ -31,7 +31,9 @@ static void put_chips(FILE *out, const json_t *summary, const json_t *model)
         snprintf(spells, sizeof spells, "; in %s %.1f",
                  ulb_row_text(summary, "memory_other_created")[0] ? "an earlier run" : "other spells", other);
     snprintf(value, sizeof value, isfinite(gbps) ? "%.1f GB/s" : "-", gbps);
-    if (isfinite(threads))
+    if (threads == 0)
+        snprintf(of, sizeof of, "memory of the CPU: its products were not measured; the device's is below");
+    else if (isfinite(threads))
         snprintf(of, sizeof of, "memory, read by %.0f core%s%s", threads, ULB_S(threads), spells);
     else
         snprintf(of, sizeof of, "memory: no product of one token was measured");

@@ -126,6 +126,22 @@ static void describe_build(const struct ulb_record *record, char *out, size_t by
     snprintf(out, bytes, "ulb-bench %s (%s), %s %s", version, commit, compiler, flags);
 }
 
+/* The first of the record, with the best reader's bandwidth and the launch of an empty kernel. */
+static void describe_device(const struct ulb_record *record, char *out, size_t bytes)
+{
+    const json_t *device = json_array_get(json_object_get(record->root, "devices"), 0);
+    const json_t *yardstick = json_array_get(json_object_get(device, "yardstick"), 0);
+    double gbps = ulb_row_number(yardstick, "gbps"),
+           launch = ulb_row_number(json_object_get(device, "launch"), "us_host");
+    out[0] = '\0';
+    if (device)
+        snprintf(out, bytes, "%.32s %.96s, driver %.48s", ulb_row_text(device, "id"),
+                 ulb_row_text(device, "name"), ulb_row_text(device, "driver"));
+    size_t used = strlen(out);
+    if (isfinite(gbps) && isfinite(launch))
+        snprintf(out + used, bytes - used, "; %.1f GB/s read, %.1f us a launch", gbps, launch);
+}
+
 void ulb_html_machines(FILE *out, const struct ulb_report_record *records, size_t n)
 {
     static const struct {
@@ -135,6 +151,7 @@ void ulb_html_machines(FILE *out, const struct ulb_report_record *records, size_
         {"cores", NULL, describe_cores},
         {"memory", NULL, describe_memory},
         {"yardstick", NULL, describe_yardstick},
+        {"device", NULL, describe_device},
         {"cycles from", "clock.cycles_source", NULL},
         {"huge pages", NULL, describe_pages},
         {"governor", "machine.governor", NULL},
@@ -353,7 +370,8 @@ static void put_cell(FILE *out, const struct ulb_cell *cell, const char *record)
     ulb_html_cell(out, cell->mode);
     fprintf(out, "<td>");
     ulb_html_text(out, cell->set);
-    fprintf(out, ":%u", cell->threads);
+    if (cell->threads > 0) /* a device has none */
+        fprintf(out, ":%u", cell->threads);
     ulb_html_cell(out, cell->verified ? cell->verdict : "differs from the reference");
     fprintf(out, "\n");
 }

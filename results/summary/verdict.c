@@ -188,11 +188,13 @@ static void say_of_results(const struct ulb_record *record, const struct ulb_for
                            const struct ulb_gamma_cell *gammas, size_t n_gammas, struct ulb_verdict *verdict)
 {
     const struct ulb_format_share *best = headline_of(shares, n);
+    const char *who =
+        best->typical->threads > 0 ? "This CPU" : best->typical->set; /* a device has no threads */
     if (isfinite(best->share))
-        say(verdict, "This CPU reaches %.0f %% of its memory limit with %s (%.1f of %.1f GB/s, %s weights).",
+        say(verdict, "%s reaches %.0f %% of its memory limit with %s (%.1f of %.1f GB/s, %s weights).", who,
             100 * best->share, best->format, best->gbps, best->typical->yardstick_gbps, best->typical->mode);
     else
-        say(verdict, "This CPU reads %.1f GB/s with %s; the record has no yardstick to compare with.",
+        say(verdict, "%s reads %.1f GB/s with %s; the record has no yardstick to compare with.", who,
             best->gbps, best->format);
     for (size_t i = 0; i < n; i++) {
         if (&shares[i] != best && isfinite(shares[i].share))

@@ -59,6 +59,10 @@ grep -qE '^int2bf16-fused-plain-1x1s4 +1 ' out || fail "the table lacks a kernel
 [[ $(wc -L <out) -le 100 ]] || fail 'wider than 100 columns'
 "$bench" show "$(newest v)" --section cells >out || fail 'show'
 grep -q 'int8f32-fused-plain-1x1s4' out || fail "show lacks a kernel: $(cat out)"
+"$bench" report "$(newest v)" -o page.html >out 2>err || fail "report: $(cat err)"
+for text in 'opencl:0.0 reaches' 'us a launch' 'the device&#39;s is below\|the device.s is below' '<td>opencl:0.0<td>'; do
+    grep -q "$text" page.html || fail "the page lacks /$text/"
+done
 for form in csv md prometheus; do
     "$bench" export "$(newest v)" --to "$form" >out 2>err || fail "export --to $form: $(cat err)"
     grep -q 'bf16bf16-plain-1x1s4' out || fail "export --to $form lacks a kernel"
