@@ -134,48 +134,85 @@ static enum ulb_status tell_product(const struct measuring *measuring,
     return ULB_OK;
 }
 
-/* Launches of copy after copy; to be freed. NULL: no memory. */
-static struct ulb_launch *list_launches(const struct measuring *measuring,
-                                        const struct ulb_device_product *product,
-                                        const struct ulb_product_buffers *buffers, size_t *each)
+/* ---- rounds over the kernels of a layout at one shape ---- */
+
+enum { ROUNDS_MOST = 11, ROUNDS_QUICK = 3 };
+_Static_assert(ROUNDS_MOST * 10 <= ULB_DEVICE_SAMPLES_MOST, "the samples of all rounds have room");
+
+/* A kernel whose samples the rounds take in turn. */
+struct turn {
+    const struct ulb_device_product *product;
+    struct ulb_product_buffers buffers;
+    struct ulb_launch *launches; /* of copy after copy */
+    size_t each;                 /* launches of a product */
+    struct ulb_device_samples samples;
+};
+
+/* Verifies the kernel, then makes it ready. */
+static enum ulb_status turn_open(struct turn *turn, struct measuring *measuring,
+                                 const struct ulb_test_case *test_case, const struct ulb_device_shape *shape,
+                                 struct ulb_error *err)
 {
-    struct ulb_launch *launches = calloc(measuring->weights->n * ULB_PRODUCT_LAUNCHES, sizeof *launches);
-    for (size_t i = 0, at = 0; launches && i < measuring->weights->n; i++, at += *each)
-        *each = ulb_product_launches(product, buffers, measuring->weights->copies[i], launches + at);
-    return launches;
+    const struct ulb_device_product *product = turn->product;
+    ulb_device_tell(measuring->queue->link, "progress",
+                    json_real((double)measuring->done++ / (double)measuring->all));
+    enum ulb_status status = ulb_product_verify(product, test_case, err);
+    if (status == ULB_OK)
+        status = ulb_product_buffers_open(&turn->buffers, product, shape->m, shape->k, shape->n,
+                                          test_case->xf, test_case->x.columns, false, err);
+    if (status != ULB_OK)
+        return status;
+    turn->launches = calloc(measuring->weights->n * ULB_PRODUCT_LAUNCHES, sizeof *turn->launches);
+    if (!turn->launches)
+        return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to measure %s", product->name);
+    for (size_t i = 0, at = 0; i < measuring->weights->n; i++, at += turn->each)
+        turn->each =
+            ulb_product_launches(product, &turn->buffers, measuring->weights->copies[i], turn->launches + at);
+    return ulb_product_set(product, &turn->buffers, err);
 }
 
-/* Samples between two readings of the yardstick. */
-static enum ulb_status time_product(struct measuring *measuring, const struct ulb_device_product *product,
-                                    const struct ulb_product_buffers *buffers,
-                                    const struct ulb_device_shape *shape, struct ulb_error *err)
+/* The samples of one round, behind those of the rounds before. */
+static enum ulb_status turn_sample(struct turn *turn, const struct measuring *measuring,
+                                   const struct ulb_device_shape *shape, struct ulb_error *err)
 {
     const bool quick = measuring->wish->on.quick;
-    const double before = measuring->yardstick_rate;
-    struct ulb_device_samples samples;
+    struct ulb_device_samples round;
     char doing[ULB_KERNEL_NAME_MAX + 64];
-    size_t each = 0;
-    struct ulb_launch *launches = list_launches(measuring, product, buffers, &each);
-    snprintf(doing, sizeof doing, "%s was measured at %zux%zu", product->name, shape->m, shape->k);
-    const struct ulb_device_sampling sampling = {.launches = launches,
-                                                 .n = each,
+    snprintf(doing, sizeof doing, "%s was measured at %zux%zu", turn->product->name, shape->m, shape->k);
+    const struct ulb_device_sampling sampling = {.launches = turn->launches,
+                                                 .n = turn->each,
                                                  .turns = measuring->weights->n,
-                                                 .least = quick ? 3 : 11,
-                                                 .most = quick ? 11 : 101,
-                                                 .seconds = quick ? 0.1 : 1,
+                                                 .least = 1,
+                                                 .most = quick ? 4 : 10,
+                                                 .seconds = quick ? 0.03 : 0.1,
                                                  .doing = doing};
-    enum ulb_status status =
-        launches ? ulb_product_set(product, buffers, err)
-                 : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory to measure %s", product->name);
-    if (status == ULB_OK)
-        status = ulb_device_sample(measuring->queue, &sampling, &samples, err);
-    if (status == ULB_OK)
-        status = ulb_device_yardstick_read(&measuring->yardstick, measuring->weights->pieces,
-                                           measuring->weights->n_pieces, &measuring->yardstick_rate, err);
-    if (status == ULB_OK)
-        status =
-            tell_product(measuring, product, shape, &samples, (before + measuring->yardstick_rate) / 2, err);
-    free(launches);
+    enum ulb_status status = ulb_device_sample(measuring->queue, &sampling, &round, err);
+    for (size_t i = 0; i < round.n && status == ULB_OK; i++) {
+        turn->samples.event_s[turn->samples.n] = round.event_s[i];
+        turn->samples.host_s[turn->samples.n++] = round.host_s[i];
+    }
+    return status;
+}
+
+/* Rounds, every second one backwards, and the yardstick behind each. yardstick: the median over the rounds of
+ * what was read before and behind. */
+static enum ulb_status take_rounds(struct measuring *measuring, struct turn *turns, size_t n,
+                                   const struct ulb_device_shape *shape, double *yardstick,
+                                   struct ulb_error *err)
+{
+    const size_t rounds = measuring->wish->on.quick ? ROUNDS_QUICK : ROUNDS_MOST;
+    double rates[ROUNDS_MOST];
+    enum ulb_status status = ULB_OK;
+    for (size_t r = 0; r < rounds && status == ULB_OK; r++) {
+        const double before = measuring->yardstick_rate;
+        for (size_t i = 0; i < n && status == ULB_OK; i++)
+            status = turn_sample(&turns[r % 2 == 0 ? i : n - 1 - i], measuring, shape, err);
+        if (status == ULB_OK)
+            status = ulb_device_yardstick_read(&measuring->yardstick, measuring->weights->pieces,
+                                               measuring->weights->n_pieces, &measuring->yardstick_rate, err);
+        rates[r] = (before + measuring->yardstick_rate) / 2;
+    }
+    *yardstick = status == ULB_OK ? ulb_median_of(rates, rounds) : (double)NAN;
     return status;
 }
 
@@ -192,23 +229,28 @@ static enum ulb_status measure_tokens(struct measuring *measuring, const struct 
                                       const struct ulb_device_shape *shape, struct ulb_error *err)
 {
     struct ulb_test_case part = *test_case;
-    enum ulb_status status = ULB_OK;
+    struct turn *turns = calloc(measuring->list->n, sizeof *turns);
+    enum ulb_status status = turns ? ULB_OK
+                                   : ulb_fail(err, ULB_ENVIRONMENT,
+                                              "not enough memory to measure %zu kernels", measuring->list->n);
+    double yardstick = NAN;
+    size_t n = 0;
     part.n = shape->n;
     for (size_t i = 0; i < measuring->list->n && status == ULB_OK; i++) {
-        const struct ulb_device_product *product = &measuring->list->items[i];
-        struct ulb_product_buffers buffers = {0};
-        if (!takes(measuring, product, layout, shape->n))
+        if (!takes(measuring, &measuring->list->items[i], layout, shape->n))
             continue;
-        ulb_device_tell(measuring->queue->link, "progress",
-                        json_real((double)measuring->done++ / (double)measuring->all));
-        status = ulb_product_verify(product, &part, err);
-        if (status == ULB_OK)
-            status = ulb_product_buffers_open(&buffers, product, shape->m, shape->k, shape->n, part.xf,
-                                              part.x.columns, false, err);
-        if (status == ULB_OK)
-            status = time_product(measuring, product, &buffers, shape, err);
-        ulb_product_buffers_close(&buffers, measuring->queue);
+        turns[n].product = &measuring->list->items[i];
+        status = turn_open(&turns[n++], measuring, &part, shape, err);
     }
+    if (status == ULB_OK)
+        status = take_rounds(measuring, turns, n, shape, &yardstick, err);
+    for (size_t i = 0; i < n; i++) {
+        if (status == ULB_OK)
+            status = tell_product(measuring, turns[i].product, shape, &turns[i].samples, yardstick, err);
+        ulb_product_buffers_close(&turns[i].buffers, measuring->queue);
+        free(turns[i].launches);
+    }
+    free(turns);
     return status;
 }
 
