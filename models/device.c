@@ -14,16 +14,18 @@ static double term(double amount, double rate)
 
 struct ulb_device_prediction ulb_predict_device(const struct ulb_device_work *work)
 {
-    const double memory = term(work->bytes, work->beta), compute = term(work->operations, work->peak);
-    if (!ulb_is_not_negative(work->launch_s) || isnan(memory) || isnan(compute))
-        return (struct ulb_device_prediction){NAN, NAN, NAN, ULB_BOUND_OVERHEAD};
-    const double longer = memory >= compute ? memory : compute;
+    const double memory = term(work->bytes, work->beta), compute = term(work->operations, work->peak),
+                 quantise = term(work->quantise, work->vector);
+    if (!ulb_is_not_negative(work->launch_s) || isnan(memory) || isnan(compute) || isnan(quantise))
+        return (struct ulb_device_prediction){NAN, NAN, NAN, NAN, ULB_BOUND_OVERHEAD};
+    const double slowest = fmax(compute, quantise), longer = fmax(memory, slowest);
     return (struct ulb_device_prediction){
         .seconds = work->launch_s + longer,
         .memory_s = memory,
         .compute_s = compute,
+        .quantise_s = quantise,
         .bound = work->launch_s > longer ? ULB_BOUND_OVERHEAD
-                 : memory >= compute     ? ULB_BOUND_MEMORY
+                 : memory >= slowest     ? ULB_BOUND_MEMORY
                                          : ULB_BOUND_COMPUTE,
     };
 }

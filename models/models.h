@@ -122,17 +122,19 @@ struct ulb_device_work {
     double launch_s;   /* of a kernel that does nothing */
     double beta;       /* bytes/s: the best plain reader */
     double peak;       /* operations/s of the instructions used */
+    double quantise;   /* vector operations that make int8 of the activations; 0: none */
+    double vector;     /* operations/s of vector instructions */
 };
 
 struct ulb_device_prediction {
     double seconds;
-    double memory_s, compute_s;
+    double memory_s, compute_s, quantise_s;
     enum ulb_bound bound;
 };
 
-/* seconds = launch + max(bytes / beta, operations / peak) (the paper's IV-C: 6 us of reading and 2 us of
- * launch). bound is OVERHEAD when the launch is the largest of the three. A prediction that cannot be made
- * has every time NAN. */
+/* seconds = launch + max(bytes / beta, operations / peak, quantise / vector) (the paper's IV-C: 6 us of
+ * reading and 2 us of launch). bound is OVERHEAD when the launch is the largest, COMPUTE when operations or
+ * quantising is. A prediction that cannot be made has every time NAN. */
 struct ulb_device_prediction ulb_predict_device(const struct ulb_device_work *work);
 
 /* A round of the loop over K of a device's kernel, counted from its disassembly. */

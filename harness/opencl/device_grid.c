@@ -15,24 +15,30 @@
 
 /* ---- a product as a cell of the record ---- */
 
-/* The peak of the instructions that a path is made of, 1e9 operations/s; NAN: not measured. */
-static double peak_of(const json_t *device, const char *path, bool floating)
+/* 1e9 operations/s; NAN: not measured. */
+static double peak_named(const json_t *device, const char *name)
 {
-    static const char *const peaks[][2] = {
-        {"dpas-int2", "i8xi2"}, {"dpas-int8", "i8xi8"}, {"dpas-bf16", "bf16"}, {"dp4a", "dp4a"}};
-    const char *name = floating ? "fp32" : "int32";
     const json_t *peak;
     size_t i;
-    for (i = 0; i < sizeof peaks / sizeof *peaks; i++) {
-        if (strcmp(peaks[i][0], path) == 0)
-            name = peaks[i][1];
-    }
     json_array_foreach(json_object_get(device, "peaks"), i, peak)
     {
         if (strcmp(ulb_row_text(peak, "name"), name) == 0)
             return ulb_row_number(peak, "gops");
     }
     return NAN;
+}
+
+/* Of the instructions that a path is made of. */
+static double peak_of(const json_t *device, const char *path, bool floating)
+{
+    static const char *const peaks[][2] = {
+        {"dpas-int2", "i8xi2"}, {"dpas-int8", "i8xi8"}, {"dpas-bf16", "bf16"}, {"dp4a", "dp4a"}};
+    const char *name = floating ? "fp32" : "int32";
+    for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++) {
+        if (strcmp(peaks[i][0], path) == 0)
+            name = peaks[i][1];
+    }
+    return peak_named(device, name);
 }
 
 static void copy_text(const json_t *row, const char *key, char *to, size_t bytes)
@@ -62,13 +68,28 @@ static void name_cell(const json_t *device, const json_t *row, struct ulb_cell *
     cell->verified = true; /* one that differs is not told */
 }
 
-static void predict(struct ulb_cell *cell)
+/* Vector operations that round an activation to int8: two a lane of the 118 instructions of 16 lanes that a
+ * block of 8 tokens and 32 columns takes. docs/method/devices.md */
+static const double ROUNDING_OPERATIONS = 2.0 * 118 * 16 / (8 * 32);
+
+/* Of a product. In the kernel each sub-group rounds the activations of its rows anew. */
+static double rounding_operations(const struct ulb_cell *cell)
+{
+    double rows = strtod(cell->tile, NULL), each = ROUNDING_OPERATIONS * (double)cell->k * (double)cell->n;
+    if (strcmp(cell->quantise, "none") == 0)
+        return 0;
+    return strcmp(cell->quantise, "before") == 0 ? each : each * ceil((double)cell->m / rows);
+}
+
+static void predict(const json_t *device, struct ulb_cell *cell)
 {
     const struct ulb_device_work work = {.bytes = (double)cell->weight_bytes,
                                          .operations = 1e3 * cell->gops * cell->us,
                                          .launch_s = 1e-6 * cell->launch_us,
                                          .beta = ULB_GB * cell->yardstick_gbps,
-                                         .peak = 1e9 * cell->peak_gops};
+                                         .peak = 1e9 * cell->peak_gops,
+                                         .quantise = rounding_operations(cell),
+                                         .vector = 1e9 * peak_named(device, "fp32")};
     const struct ulb_device_prediction prediction = ulb_predict_device(&work);
     cell->gamma_cycles = NAN;
     cell->predicted_us = cell->predicted_plain_us = 1e6 * prediction.seconds;
@@ -82,8 +103,9 @@ static void predict(struct ulb_cell *cell)
     snprintf(cell->predicted_reason, sizeof cell->predicted_reason, "a device has no gamma");
     snprintf(cell->bound, sizeof cell->bound, "%s", ulb_bound_name(prediction.bound));
     snprintf(cell->verdict, sizeof cell->verdict,
-             "%s-bound: launch %.1f us, memory %.1f us, operations %.1f us", cell->bound, cell->launch_us,
-             1e6 * prediction.memory_s, 1e6 * prediction.compute_s);
+             "%s-bound: launch %.1f us, memory %.1f us, operations %.1f us, rounding %.1f us", cell->bound,
+             cell->launch_us, 1e6 * prediction.memory_s, 1e6 * prediction.compute_s,
+             1e6 * prediction.quantise_s);
 }
 
 static void set_figures(const json_t *device, const json_t *row, const struct ulb_stats *us,
@@ -130,7 +152,7 @@ static enum ulb_status take_product(void *context, const json_t *device, const j
     const struct ulb_stats us = ulb_stats_of(cell.us_samples, cell.n_samples, taking->seed);
     name_cell(device, product, &cell);
     set_figures(device, product, &us, &cell);
-    predict(&cell);
+    predict(device, &cell);
     enum ulb_status status = ulb_record_add_cell(taking->record, &cell, err);
     free(cell.us_samples);
     return status;

@@ -224,7 +224,7 @@ static void test_gemv_outside_its_domain(void **state)
 
 static struct ulb_device_work device_work(double bytes, double operations)
 {
-    return (struct ulb_device_work){bytes, operations, 2e-6, 456e9, 200e12};
+    return (struct ulb_device_work){bytes, operations, 2e-6, 456e9, 200e12, 0, 0};
 }
 
 /* IV-C: a launch of 2 us on top of what is longer, reading or computing. */
@@ -240,6 +240,12 @@ static void test_device(void **state)
     assert_true(fabs(p.seconds - 42e-6) < 1e-12 && p.bound == ULB_BOUND_COMPUTE);
     p = ulb_predict_device(&launches);
     assert_true(fabs(p.seconds - 3e-6) < 1e-12 && p.bound == ULB_BOUND_OVERHEAD);
+    struct ulb_device_work rounds = device_work(4.56e6, 1e9);
+    rounds.quantise = 3e7;
+    rounds.vector = 1e12;
+    p = ulb_predict_device(&rounds);
+    assert_true(fabs(p.seconds - 32e-6) < 1e-12 && fabs(p.quantise_s - 30e-6) < 1e-12 &&
+                p.bound == ULB_BOUND_COMPUTE);
     p = ulb_predict_device(&nothing);
     assert_true(p.seconds == 2e-6 && p.bound == ULB_BOUND_OVERHEAD);
 }

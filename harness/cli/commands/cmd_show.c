@@ -34,9 +34,8 @@ static enum ulb_status print_beta(const struct ulb_record *record, FILE *out, st
 
 static enum ulb_status print_devices(const struct ulb_record *record, FILE *out, struct ulb_error *err)
 {
-    (void)err;
     ulb_report_devices(record, out);
-    return ULB_OK;
+    return ulb_report_published_times(record, out, err);
 }
 
 static enum ulb_status print_gamma(const struct ulb_record *record, FILE *out, struct ulb_error *err)

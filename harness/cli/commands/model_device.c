@@ -28,8 +28,8 @@ static json_t *product_row(const struct ulb_device_platform *device, const struc
     const double operations = 2 * weights * n, peak = ulb_device_platform_peak(device, formats[f].name);
     const double launch_s = isnan(device->launch_s) ? 0 : device->launch_s;
     const char *reason = "no rate is known of this format's products";
-    const struct ulb_device_work work = {bytes, n > 1 ? operations : 0, launch_s, device->bandwidth,
-                                         n > 1 ? peak : 1};
+    const struct ulb_device_work work = {
+        bytes, n > 1 ? operations : 0, launch_s, device->bandwidth, n > 1 ? peak : 1, 0, 1};
     const struct ulb_device_prediction at = ulb_predict_device(&work);
     json_t *row = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:f}", "model", model->name, "layer",
                             shape->layer, "m", (json_int_t)shape->m, "k", (json_int_t)shape->k, "n",

@@ -2,6 +2,7 @@
 
 #include "common/units.h"
 #include "harness/cli/table.h"
+#include "results/reference/published_times.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,6 +117,64 @@ void ulb_report_devices(const struct ulb_record *record, FILE *out)
 }
 
 /* ---- products ---- */
+
+/* The fastest of the record's products of that matrix with one token, us; NAN: none. */
+static double fastest_us(const struct ulb_record *record, const struct ulb_published_time *like)
+{
+    const json_t *cell;
+    double us = NAN;
+    size_t i;
+    json_array_foreach(json_object_get(record->root, "cells"), i, cell)
+    {
+        if (strcmp(ulb_row_text(cell, "format"), like->format) == 0 && ulb_row_number(cell, "n") == 1 &&
+            ulb_row_number(cell, "m") == like->m && ulb_row_number(cell, "k") == like->k)
+            us = fmin(us, ulb_row_number(cell, "us_event"));
+    }
+    return us;
+}
+
+/* What others publish of this device, beside ours by the same clock. */
+static enum ulb_status print_published(const struct ulb_record *record, const json_t *device, FILE *out,
+                                       struct ulb_error *err)
+{
+    static const struct ulb_table_column columns[] = {
+        {"published by", false, false},
+        {"format", false, false},
+        {"M", true, false},
+        {"K", true, false},
+        {"us", true, false},
+        {"ours us", true, false},
+    };
+    struct ulb_published_time rows[ULB_PUBLISHED_TIMES];
+    size_t n;
+    enum ulb_status status = ulb_published_times(ulb_row_text(device, "name"), rows, &n, err);
+    if (status != ULB_OK || n == 0)
+        return status;
+    ulb_print_wrapped_as(out, "", "Published of this device by others, one token, by the device's clock (%s)",
+                         rows[0].source);
+    struct ulb_table *table = ulb_table_open(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < n; i++) {
+        char us[32], ours[32];
+        ulb_table_add(table, "%s\t%s\t%.0f\t%.0f\t%s\t%s", rows[i].runtime, rows[i].format, rows[i].m,
+                      rows[i].k, ulb_show_number(us, "%.0f", rows[i].us),
+                      ulb_show_number(ours, "%.1f", fastest_us(record, &rows[i])));
+    }
+    ulb_table_print(table, out);
+    return ULB_OK;
+}
+
+enum ulb_status ulb_report_published_times(const struct ulb_record *record, FILE *out, struct ulb_error *err)
+{
+    const json_t *device;
+    enum ulb_status status = ULB_OK;
+    size_t i;
+    json_array_foreach(json_object_get(record->root, "devices"), i, device)
+    {
+        if (status == ULB_OK)
+            status = print_published(record, device, out, err);
+    }
+    return status;
+}
 
 static void add_product(struct ulb_table *table, const json_t *cell)
 {

@@ -10,6 +10,9 @@
  * none. */
 void ulb_report_devices(const struct ulb_record *record, FILE *out);
 
+/* What others publish of products on these devices, beside the record's; nothing where nobody does. */
+enum ulb_status ulb_report_published_times(const struct ulb_record *record, FILE *out, struct ulb_error *err);
+
 /* The products that were measured on a device, by shape: host's and device's time, bandwidth, prediction. */
 void ulb_report_device_cells(const struct ulb_record *record, FILE *out);
 
