@@ -65,6 +65,12 @@ grep -q 'int8f32-fused-plain-1x1s4' out || fail "show lacks a kernel: $(cat out)
 for text in 'opencl:0.0 reaches' 'us a launch' 'the device&#39;s is below\|the device.s is below' '<td>opencl:0.0<td>'; do
     grep -q "$text" page.html || fail "the page lacks /$text/"
 done
+if command -v gnuplot >/dev/null; then
+    "$bench" plot "$(newest v)" --figure times --format svg --out . 2>err || fail "plot: $(cat err)"
+    figure=$(find . -name '*-times.svg')
+    grep -qE '>96x320 96 x 320: [0-9.]+ times<|96 x 320: [0-9.]+ times' "$figure" || fail 'the figure lacks a quotient'
+fi
+
 # Times that others publish stand beside ours, of a device of that name and a matrix of that size.
 python3 - "$(newest v)" <<'P'
 import json, sys

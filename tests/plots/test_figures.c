@@ -142,17 +142,18 @@ static void test_model_of_a_device(void **state)
 {
     (void)state;
     need_gnuplot();
-    struct ulb_record record = {json_loads("{\"kind\": \"model\", \"platform\": {\"title\": \"A device\", "
-                                           "\"launch_us\": 2, \"bandwidth_gbps\": 100},"
-                                           "\"gemv\": [{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, "
-                                           "\"k\": 32, \"format\": \"bf16\", \"predicted_us\": 12},"
-                                           "{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, \"k\": 32, "
-                                           "\"format\": \"int8\", \"predicted_us\": 7},"
-                                           "{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, \"k\": 32, "
-                                           "\"format\": \"int2\", \"predicted_us\": 3}],"
-                                           "\"gemm\": [{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, "
-                                           "\"k\": 32, \"format\": \"int8\", \"tops\": 50}]}",
-                                           0, NULL)};
+    struct ulb_record record = {
+        json_loads("{\"kind\": \"model\", \"platform\": {\"title\": \"A device\", "
+                   "\"launch_us\": 2, \"bandwidth_gbps\": 100},"
+                   "\"gemv\": [{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, "
+                   "\"n\": 1, \"k\": 32, \"format\": \"bf16\", \"predicted_us\": 12},"
+                   "{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, \"n\": 1, \"k\": 32, "
+                   "\"format\": \"int8\", \"predicted_us\": 7},"
+                   "{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, \"n\": 1, \"k\": 32, "
+                   "\"format\": \"int2\", \"predicted_us\": 3}],"
+                   "\"gemm\": [{\"model\": \"m\", \"layer\": \"o\", \"m\": 64, "
+                   "\"n\": 1, \"k\": 32, \"format\": \"int8\", \"tops\": 50}]}",
+                   0, NULL)};
     assert_non_null(record.root);
     size_t bytes;
     char *svg = draw(&record, "times", "svg", &bytes);
@@ -200,7 +201,8 @@ static void test_damaged_model(void **state)
                                      "bars, gemm, times, tokens, speedup");
     assert_int_equal(ulb_figure_draw(&record, "times", "svg", prefix, path, sizeof path, &err),
                      ULB_BAD_INPUT);
-    assert_string_equal(err.message, "figure times: the document has no products of a device to draw");
+    assert_string_equal(err.message,
+                        "figure times: there are no products of a device with 16 and 2 bits to draw");
     json_object_set_new(record.root, "ceilings", json_integer(3));
     json_object_set_new(record.root, "modelled_int1", json_string("ceilings"));
     json_object_del(record.root, "port_bounds");
@@ -464,9 +466,9 @@ static void test_names_are_not_commands(void **state)
     for (size_t figure = 0; figure < ulb_figure_count; figure++) {
         size_t bytes;
         if (strcmp(ulb_figures[figure].name, "speedup") == 0 || /* of modelled platforms alone */
-            strcmp(ulb_figures[figure].name, "times") == 0 ||
-            strcmp(ulb_figures[figure].name, "errors") == 0 || /* of the command formats */
-            strcmp(ulb_figures[figure].name, "trend") == 0)    /* of the history */
+            strcmp(ulb_figures[figure].name, "times") == 0 ||   /* of devices */
+            strcmp(ulb_figures[figure].name, "errors") == 0 ||  /* of the command formats */
+            strcmp(ulb_figures[figure].name, "trend") == 0)     /* of the history */
             continue;
         char *svg = draw(&record, ulb_figures[figure].name, "svg", &bytes);
         bool bars = strcmp(ulb_figures[figure].name, "bars") == 0;
@@ -538,7 +540,7 @@ static void test_unknown_names(void **state)
     assert_int_equal(ulb_figure_draw(&record, "pie", "svg", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
     assert_string_equal(
         err.message,
-        "unknown figure 'pie' of a record; figures are roofline, bars, kernels, gemm, tokens, beta, "
+        "unknown figure 'pie' of a record; figures are roofline, bars, kernels, gemm, times, tokens, beta, "
         "devices, gamma, prediction, groups, errors, split, prefill, energy");
     assert_int_equal(ulb_figure_draw(&record, "bars", "gif", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
     assert_string_equal(err.message, "unknown format 'gif' of figures; formats are svg, png, pdf, txt");
