@@ -1,5 +1,6 @@
 #include "harness/compute/callgrind.h"
 
+#include "common/temporary_folder.h"
 #include "harness/compute/gamma_loop.h"
 #include "harness/counters/run_program.h"
 #include "harness/session/selection.h"
@@ -106,19 +107,6 @@ static void read_dumps(const char *folder, double *counts)
     free(both);
 }
 
-static void remove_folder(const char *folder)
-{
-    struct dirent *entry;
-    DIR *dir = opendir(folder);
-    while (dir && (entry = readdir(dir))) {
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    }
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-}
-
 static enum ulb_status run_valgrind(const struct ulb_settings *settings, const char *folder,
                                     struct ulb_error *err)
 {
@@ -155,16 +143,14 @@ static enum ulb_status run_valgrind(const struct ulb_settings *settings, const c
 enum ulb_status ulb_callgrind_count(const struct ulb_settings *settings, double *counts,
                                     struct ulb_error *err)
 {
-    const char *parent = getenv("TMPDIR");
     char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s/ulb-count-XXXXXX", parent && *parent ? parent : "/tmp");
     for (size_t i = 0; i < ulb_kernel_count; i++)
         counts[i] = NAN;
-    if (!mkdtemp(folder))
+    if (!ulb_temporary_folder_make(folder, "ulb-count"))
         return ulb_fail(err, ULB_ENVIRONMENT, "no folder could be made for callgrind's output: %s", folder);
     enum ulb_status status = run_valgrind(settings, folder, err);
     read_dumps(folder, counts);
-    remove_folder(folder);
+    ulb_temporary_folder_remove(folder);
     return status;
 }
 

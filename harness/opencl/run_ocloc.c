@@ -1,5 +1,6 @@
 /* Compiling and disassembling a device kernel by Intel's offline compiler. */
 #include "common/slurp.h"
+#include "common/temporary_folder.h"
 #include "harness/counters/run_program.h"
 #include "harness/opencl/device_offline.h"
 
@@ -43,29 +44,14 @@ static void link_disassembler(const struct offline *offline, const char *places)
 
 static enum ulb_status offline_open(struct offline *offline, const char *target, struct ulb_error *err)
 {
-    const char *parent = getenv("TMPDIR"), *ocloc = getenv("ULB_OCLOC"), *places = getenv("LD_LIBRARY_PATH");
+    const char *ocloc = getenv("ULB_OCLOC"), *places = getenv("LD_LIBRARY_PATH");
     *offline = (struct offline){.target = target, .ocloc = ocloc && *ocloc ? ocloc : "ocloc"};
-    snprintf(offline->folder, sizeof offline->folder, "%s/ulb-ocloc-XXXXXX",
-             parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(offline->folder))
+    if (!ulb_temporary_folder_make(offline->folder, "ulb-ocloc"))
         return no_folder(offline, err);
     snprintf(offline->libraries, sizeof offline->libraries, "LD_LIBRARY_PATH=%s:%s", offline->folder,
              places ? places : "");
     link_disassembler(offline, places ? places : "");
     return ULB_OK;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
-{
-    (void)status;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-static void offline_close(const struct offline *offline)
-{
-    nftw(offline->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static enum ulb_status write_source(const struct offline *offline, const struct ulb_device_file *file,
@@ -181,6 +167,6 @@ enum ulb_status ulb_offline_count(const struct ulb_device_choice *choice, const 
     if (status == ULB_OK)
         status = ulb_offline_parse(text, bytes, loop, err);
     free(text);
-    offline_close(&offline);
+    ulb_temporary_folder_remove(offline.folder);
     return status;
 }

@@ -13,7 +13,6 @@
 
 static const struct ulb_range cores_range = {1, 65536, true, "a whole number from 1 to 65536, or null"};
 static const struct ulb_range memory_range = {0.001, 1e6, false, "a number from 0.001 to 1e6, or null"};
-static const struct ulb_range bandwidth_range = {0.001, 1e6, false, "a number from 0.001 to 1e6"};
 static const struct ulb_range launch_range = {0, 1e6, false, "a number from 0 to 1e6, or null"};
 static const struct ulb_range tops_range = {1e-6, 1e6, false, "a number from 1e-6 to 1e6"};
 
@@ -80,26 +79,16 @@ static enum ulb_status parse_document(const struct ulb_place *root, struct ulb_d
                                        "launch_us",
                                        "launch_us_reason",
                                        "peaks"};
-    bool in_gib = json_object_get(root->object, "bandwidth_gibps") != NULL;
     enum ulb_status status = ulb_json_known_keys(root, keys, sizeof keys / sizeof *keys, err);
     if (status == ULB_OK)
-        status = ulb_json_string(root, "name", platform->name, sizeof platform->name, err);
-    if (status == ULB_OK)
-        status = ulb_json_string(root, "title", platform->title, sizeof platform->title, err);
-    if (status == ULB_OK)
-        status = ulb_json_string(root, "source", platform->source, sizeof platform->source, err);
+        status = ulb_json_heading(root, platform->name, platform->title, platform->source, err);
     if (status == ULB_OK)
         status = parse_known(root, "cores", &cores_range, 1, &platform->cores, platform->cores_reason, err);
     if (status == ULB_OK)
         status = parse_known(root, "memory_gb", &memory_range, ULB_GB, &platform->memory_bytes,
                              platform->memory_reason, err);
-    if (status == ULB_OK && in_gib && json_object_get(root->object, "bandwidth_gbps"))
-        return ulb_fail(err, ULB_BAD_INPUT, "%s: give either bandwidth_gibps or bandwidth_gbps, not both",
-                        root->origin);
     if (status == ULB_OK)
-        status = ulb_json_number(root, in_gib ? "bandwidth_gibps" : "bandwidth_gbps", &bandwidth_range,
-                                 &platform->bandwidth, err);
-    platform->bandwidth *= in_gib ? ULB_GIB : ULB_GB;
+        status = ulb_json_bandwidth(root, &platform->bandwidth, err);
     if (status == ULB_OK)
         status = parse_known(root, "launch_us", &launch_range, 1e-6, &platform->launch_s,
                              platform->launch_reason, err);

@@ -1,6 +1,7 @@
 #include "models/platform/json_read.h"
 
 #include "common/text.h"
+#include "common/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,6 +68,33 @@ enum ulb_status ulb_json_number(const struct ulb_place *place, const char *key, 
         return ulb_json_refuse(place, key, range->wanted, value, err);
     *out = number;
     return ULB_OK;
+}
+
+enum ulb_status ulb_json_heading(const struct ulb_place *place, char name[ULB_PLATFORM_NAME],
+                                 char title[ULB_PLATFORM_TITLE], char source[ULB_PLATFORM_SOURCE],
+                                 struct ulb_error *err)
+{
+    enum ulb_status status = ulb_json_string(place, "name", name, ULB_PLATFORM_NAME, err);
+    if (status == ULB_OK)
+        status = ulb_json_string(place, "title", title, ULB_PLATFORM_TITLE, err);
+    return status == ULB_OK ? ulb_json_string(place, "source", source, ULB_PLATFORM_SOURCE, err) : status;
+}
+
+enum ulb_status ulb_json_bandwidth(const struct ulb_place *place, double *bytes_per_s, struct ulb_error *err)
+{
+    static const struct ulb_range range = {0.001, 1e6, false, "a number from 0.001 to 1e6"};
+    bool in_gib = json_object_get(place->object, "bandwidth_gibps") != NULL;
+    bool in_gb = json_object_get(place->object, "bandwidth_gbps") != NULL;
+    if (in_gib == in_gb)
+        return ulb_fail(err, ULB_BAD_INPUT,
+                        "%s: give either bandwidth_gibps (2^30 bytes/s) or bandwidth_gbps (1e9 bytes/s)%s",
+                        place->origin, in_gib ? ", not both" : "");
+    double value;
+    enum ulb_status status =
+        ulb_json_number(place, in_gib ? "bandwidth_gibps" : "bandwidth_gbps", &range, &value, err);
+    if (status == ULB_OK)
+        *bytes_per_s = value * (in_gib ? ULB_GIB : ULB_GB);
+    return status;
 }
 
 enum ulb_status ulb_json_list(const struct ulb_place *place, const char *key, size_t min, size_t max,

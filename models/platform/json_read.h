@@ -42,6 +42,15 @@ enum ulb_status ulb_json_string(const struct ulb_place *place, const char *key, 
 enum ulb_status ulb_json_number(const struct ulb_place *place, const char *key, const struct ulb_range *range,
                                 double *out, struct ulb_error *err);
 
+/* Name, title and source of a platform; their rooms are those of struct ulb_platform. */
+enum { ULB_PLATFORM_NAME = 32, ULB_PLATFORM_TITLE = 96, ULB_PLATFORM_SOURCE = 160 };
+enum ulb_status ulb_json_heading(const struct ulb_place *place, char name[ULB_PLATFORM_NAME],
+                                 char title[ULB_PLATFORM_TITLE], char source[ULB_PLATFORM_SOURCE],
+                                 struct ulb_error *err);
+
+/* Bytes/s, of either bandwidth_gibps or bandwidth_gbps. */
+enum ulb_status ulb_json_bandwidth(const struct ulb_place *place, double *bytes_per_s, struct ulb_error *err);
+
 /* A list of min to max objects. */
 enum ulb_status ulb_json_list(const struct ulb_place *place, const char *key, size_t min, size_t max,
                               const json_t **list, struct ulb_error *err);

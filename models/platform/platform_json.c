@@ -14,7 +14,6 @@
 
 static const struct ulb_range cores_range = {1, 4096, true, "a whole number from 1 to 4096"};
 static const struct ulb_range ghz_range = {0.001, 100, false, "a number from 0.001 to 100"};
-static const struct ulb_range bandwidth_range = {0.001, 1e6, false, "a number from 0.001 to 1e6"};
 static const struct ulb_range fork_join_range = {0, 1e6, false, "a number from 0 to 1e6, or null"};
 static const struct ulb_range step_range = {0.01, 1024, false, "a number from 0.01 to 1024"};
 static const struct ulb_range cycles_range = {0.001, 1e6, false, "a number from 0.001 to 1e6"};
@@ -162,23 +161,6 @@ static enum ulb_status parse_gammas(const struct ulb_place *root, struct ulb_pla
     return status;
 }
 
-static enum ulb_status parse_bandwidth(const struct ulb_place *root, struct ulb_platform *platform,
-                                       struct ulb_error *err)
-{
-    bool in_gib = json_object_get(root->object, "bandwidth_gibps") != NULL;
-    bool in_gb = json_object_get(root->object, "bandwidth_gbps") != NULL;
-    if (in_gib == in_gb)
-        return ulb_fail(err, ULB_BAD_INPUT,
-                        "%s: give either bandwidth_gibps (2^30 bytes/s) or bandwidth_gbps (1e9 bytes/s)%s",
-                        root->origin, in_gib ? ", not both" : "");
-    double value;
-    enum ulb_status status =
-        ulb_json_number(root, in_gib ? "bandwidth_gibps" : "bandwidth_gbps", &bandwidth_range, &value, err);
-    if (status == ULB_OK)
-        platform->bandwidth = value * (in_gib ? ULB_GIB : ULB_GB);
-    return status;
-}
-
 static enum ulb_status parse_fork_join(const struct ulb_place *root, struct ulb_platform *platform,
                                        struct ulb_error *err)
 {
@@ -203,15 +185,11 @@ static enum ulb_status parse_document(const struct ulb_place *root, struct ulb_p
                                        "unused_classes"};
     enum ulb_status status = ulb_json_known_keys(root, keys, sizeof keys / sizeof *keys, err);
     if (status == ULB_OK)
-        status = ulb_json_string(root, "name", platform->name, sizeof platform->name, err);
-    if (status == ULB_OK)
-        status = ulb_json_string(root, "title", platform->title, sizeof platform->title, err);
-    if (status == ULB_OK)
-        status = ulb_json_string(root, "source", platform->source, sizeof platform->source, err);
+        status = ulb_json_heading(root, platform->name, platform->title, platform->source, err);
     if (status == ULB_OK)
         status = parse_classes(root, platform, err);
     if (status == ULB_OK)
-        status = parse_bandwidth(root, platform, err);
+        status = ulb_json_bandwidth(root, &platform->bandwidth, err);
     if (status == ULB_OK)
         status = parse_fork_join(root, platform, err);
     if (status == ULB_OK)
