@@ -22,6 +22,7 @@ enum {
     ULB_GEMM_BEYOND_L1 = ULB_GEMM_L1 + ULB_GEMM_L1 / 2, /* that L2 delivers as fast as products take them */
     ULB_GEMM_FAR = ULB_GEMM_L1 / 2, /* distance in bytes, in the slice, of a prefetch into L2 */
     ULB_GEMM_N_BLOCK = 64,          /* tokens that share unpacked weights; with fewer, unpacking shows */
+    ULB_GEMM_N_BLOCK_MANY = 128,    /* the same, where unpacking takes longer and results may lie in L2 */
     ULB_GEMM_N_BLOCK_SUMS = 32,     /* whose sums, 16 KiB at most, share L1 with weights in place */
     ULB_GEMM_N_BLOCK_FLOATS = 16,   /* whose activations are floats, and lie packed in L1 */
 };

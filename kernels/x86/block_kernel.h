@@ -8,6 +8,8 @@
  *   SHUFFLES        look-ups per step of a vector of rows.
  *   BYTES_PER_STEP.
  *   UNPACKED        optional: dot products also unpack codes for several tokens (struct ulb_codes' byte).
+ *   FOLDED          optional, with UNPACKED: products of codes and scales fit a byte
+ *                   (kernels/x86/gemm/block_folded.h).
  *   LEAST           optional, 2 by default: fewest tokens that use unpacked codes.
  *   TILE_PAIRS      optional, 0 by default.
  *   UNPACKED_STEPS  with AVX2 alone: UNPACKED_STEPS(s16_steps), if struct ulb_codes has operand_steps.
@@ -69,8 +71,43 @@ enum { UNPACKS = true, TOKENS = ULB_UNPACKED_TOKENS(ROWS / ULB_LANES) };
 #if !ULB_S16_SUMS
 /* For repacked kernels. In place no group is as long, and 4-bit minima are unpacked. */
 _Static_assert(GROUP <= ULB_UNPACKED_CODES / ROWS, "a group must fit into the codes that are unpacked");
-_Static_assert((MINIMA) != ULB_NIBBLE_MINIMA, "no repacked kernel has minima of 4 bits unpacked");
 #endif
+
+#ifdef FOLDED
+
+static inline __attribute__((always_inline)) void all(struct ulb_folded *folded, size_t t, unsigned tokens)
+{
+    ulb_pass_folded(&cfg, folded, t, tokens);
+}
+
+ULB_GEMM_PASSES(pass, struct ulb_folded, TOKENS, all)
+
+/* With cfg itself: GCC finds what functions it holds too late to inline them if the nest hands it on. */
+static inline __attribute__((always_inline)) void stage(const void *of, const struct ulb_gemm_block *block,
+                                                        void *state, size_t k)
+{
+    (void)of;
+    ulb_stage_folded(&cfg, block, state, k);
+}
+
+static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
+{
+    const struct ulb_gemm_nest nest = {.cfg = &cfg,
+                                       .layout = cfg.layout,
+                                       .rows = ROWS,
+                                       .n_block = ULB_UNPACKED_N_BLOCK,
+                                       .least = 2,
+                                       .tile = TOKENS,
+                                       .begin = ulb_begin_folded,
+                                       .stage = stage,
+                                       .pack_x = ulb_pack_folded,
+                                       .pass = pass,
+                                       .finish = ulb_finish_folded};
+    struct ulb_folded folded;
+    ulb_gemm_blocked(&nest, g, &folded);
+}
+
+#else
 
 static inline __attribute__((always_inline)) void all(struct ulb_unpacked *unpacked, size_t t,
                                                       unsigned tokens)
@@ -94,6 +131,8 @@ static __attribute__((noinline)) void run_tokens(const struct ulb_gemm *g)
     struct ulb_unpacked unpacked;
     ulb_gemm_blocked(&nest, g, &unpacked);
 }
+
+#endif
 
 #else
 

@@ -8,7 +8,7 @@
 #include "kernels/x86/gemm/block_unpacked_avx2.h"
 #else
 #include "kernels/x86/gemm/block_tile.h"
-#include "kernels/x86/gemm/block_unpacked_vnni.h"
+#include "kernels/x86/gemm/block_folded.h"
 #endif
 
 #ifndef UNPACKED_STEPS
@@ -118,18 +118,26 @@
         .vector_bits = ULB_VEC_BITS                                                                          \
     }
 #else
+/* Columns of a sum of its own: a group, or a block whose scales are in its codes. */
+#ifdef FOLDED
+#define ULB_UNPACKED_GROUP  (COLUMNS)
+#define ULB_UNPACKED_SCALES 0
+#else
+#define ULB_UNPACKED_GROUP  (GROUP)
+#define ULB_UNPACKED_SCALES ULB_HAS(SCALES)
+#endif
 #define ULB_UNPACKED_MIX(...)                                                                                \
     {                                                                                                        \
-        .loads = ULB_EACH(4) + ULB_EACH(GROUP) +                                                             \
+        .loads = ULB_EACH(4) + ULB_EACH(ULB_UNPACKED_GROUP) +                                                \
                  (2 * ULB_HAS(SCALES) + ULB_MINIMA_DOTS(MINIMA)) * ULB_EACH(COLUMNS),                        \
-        .broadcasts =                                                                                        \
-            (ULB_EACH(4) + ((ZERO_POINT) != 0) * ULB_EACH(GROUP)) * TOKENS * TOKENS / ULB_UNPACKED_SUMS +    \
-            TOKENS * (1 + ULB_MINIMA_DOTS(MINIMA)) * ULB_EACH(COLUMNS),                                      \
+        .broadcasts = (ULB_EACH(4) + ((ZERO_POINT) != 0) * ULB_EACH(ULB_UNPACKED_GROUP)) * TOKENS * TOKENS / \
+                          ULB_UNPACKED_SUMS +                                                                \
+                      TOKENS * (1 + ULB_MINIMA_DOTS(MINIMA)) * ULB_EACH(COLUMNS),                            \
         .prefetches = BYTES_PER_STEP / 64.0,                                                                 \
         .dot_products = TOKENS * (ULB_EACH(4) + ULB_MINIMA_DOTS(MINIMA) * ULB_EACH(COLUMNS)),                \
-        .float_adds = TOKENS * !ULB_SCALES_SUMS * ULB_EACH(GROUP),                                           \
+        .float_adds = TOKENS * !ULB_SCALES_SUMS * ULB_EACH(ULB_UNPACKED_GROUP),                              \
         .fmas =                                                                                              \
-            TOKENS * (ULB_HAS(SCALES) * ULB_EACH(GROUP) +                                                    \
+            TOKENS * (ULB_UNPACKED_SCALES * ULB_EACH(ULB_UNPACKED_GROUP) +                                   \
                       (2 + ((MINIMA) != ULB_NO_MINIMA) + ((MINIMA) > ULB_ONE_MINIMUM)) * ULB_EACH(COLUMNS)), \
         .conversions = TOKENS * ((MINIMA) > ULB_ONE_MINIMUM) * ULB_EACH(COLUMNS),                            \
         .vector_bits = ULB_VEC_BITS, .chains = ULB_UNPACKED_SUMS                                             \

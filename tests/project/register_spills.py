@@ -50,7 +50,7 @@ ALLOWED_IN_A_ROW = [
     (r"(q[458]_[01]|mxfp4|iq4_nl|tq1_0)/in_place", 8, "one for each of eight rows"),
     (r"affine/unpack3", 6, "three lines that one step takes apart"),
     (r"q[0-9]_[01k]/rows", 10, "scales and minima behind a group"),
-    (r"mxfp4/rows:avx512vnni:run_fields", 6, "three lines of one step, for several tokens"),
+    (r"(mxfp4|iq4_nl)/rows:avx512vnni:run_fields", 6, "three lines of one step, for several tokens"),
     (r"fp32/fma:avx512:run_tokens", 9, "a visit of several tokens, which are bound by products"),
 ]
 

@@ -22,7 +22,7 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 #endif
 }
 
-static inline ulb_vec operand(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec operand(const ulb_vec *packed, size_t i)
 {
     return ulb_operand_entries(packed, i, ulb_all128(table));
 }
@@ -56,10 +56,8 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define FAR        ULB_BY_SUMS(0, 4096)
 #define TILE_PAIRS ULB_BY_WIDTH(0, 1)
 #define SHUFFLES   1
-#define LEAST      ULB_BY_SUMS(4, 5)
+#define LEAST      ULB_BY_SUMS(4, ULB_BY_ENCODING(5, ULB_UNPACKED_FIELDS_LEAST))
 #define IS_SIGNED
-#ifdef ULB_DP_VEX
 #define UNPACKED 1
-#endif
 
 #include "kernels/x86/block_kernel.h"

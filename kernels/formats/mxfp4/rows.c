@@ -15,7 +15,7 @@ static inline void step(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot(&sums[1], high, x);
 }
 
-static inline ulb_vec operand(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec operand(const ulb_vec *packed, size_t i)
 {
     return ulb_operand_entries(packed, i, ulb_all128(ulb_mxfp4_entries));
 }
@@ -49,9 +49,7 @@ static const struct ulb_codes entries = {.bytes = 1,
 #define FAR        4096
 #define TILE_PAIRS ULB_BY_WIDTH(0, 1)
 #define SHUFFLES   1
-#define LEAST      ULB_BY_SUMS(2, 5)
-#ifdef ULB_DP_VEX
-#define UNPACKED 1
-#endif
+#define LEAST      ULB_BY_SUMS(2, ULB_BY_ENCODING(5, ULB_UNPACKED_FIELDS_LEAST))
+#define UNPACKED   1
 
 #include "kernels/x86/block_kernel.h"

@@ -20,6 +20,10 @@
 #define NEAR           2048
 #define FAR            ULB_BY_SUMS(0, 4096)
 #define SHUFFLES       0
-#define LEAST          4
+#define LEAST          ULB_BY_SUMS(4, 8)
+#if !ULB_S16_SUMS && !defined(ULB_DP_VEX)
+#define UNPACKED 1
+#define FOLDED   1
+#endif
 
 #include "kernels/x86/block_kernel.h"

@@ -22,5 +22,8 @@
 #define SHUFFLES       0
 #define UNPACKED       1
 #define LEAST          ULB_BY_SUMS(2, 4)
+#if !ULB_S16_SUMS && !defined(ULB_DP_VEX)
+#define FOLDED 1
+#endif
 
 #include "kernels/x86/block_kernel.h"

@@ -24,5 +24,9 @@
 #define FAR            ULB_BY_SUMS(4096, ULB_BY_ENCODING(0, 4096))
 #define TILE_PAIRS     1
 #define SHUFFLES       0
+#if !ULB_S16_SUMS && !defined(ULB_DP_VEX)
+#define UNPACKED 1
+#define LEAST    ULB_UNPACKED_FIELDS_LEAST
+#endif
 
 #include "kernels/x86/block_kernel.h"

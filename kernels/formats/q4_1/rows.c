@@ -18,5 +18,9 @@
 #define NEAR           2048
 #define FAR            4096
 #define SHUFFLES       0
+#if !ULB_S16_SUMS && !defined(ULB_DP_VEX)
+#define UNPACKED 1
+#define LEAST    ULB_UNPACKED_FIELDS_LEAST
+#endif
 
 #include "kernels/x86/block_kernel.h"

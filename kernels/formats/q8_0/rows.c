@@ -22,5 +22,9 @@
 #define FAR            ULB_BY_SUMS(4096, 0)
 #define SHUFFLES       0
 #define IS_SIGNED
+#if !ULB_S16_SUMS && !defined(ULB_DP_VEX)
+#define UNPACKED 1
+#define LEAST    ULB_UNPACKED_FIELDS_LEAST
+#endif
 
 #include "kernels/x86/block_kernel.h"

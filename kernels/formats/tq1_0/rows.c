@@ -106,7 +106,7 @@ static inline void pair(const uint8_t *w, ulb_vec x0, ulb_vec x1, ulb_vec *sums0
 #define PAIR NULL
 #endif
 
-static inline ulb_vec operand(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec operand(const ulb_vec *packed, size_t i)
 {
 #if ULB_S16_SUMS
     return ulb_signed_digit(packed[0], i);

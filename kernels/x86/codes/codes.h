@@ -18,7 +18,7 @@ static inline ulb_vec ulb_start_magic(size_t i, ulb_vec magic, const struct ulb_
     return magic;
 }
 
-static inline unsigned ulb_no_shift(size_t v)
+static inline __attribute__((always_inline)) unsigned ulb_no_shift(size_t v)
 {
     (void)v;
     return 0;
@@ -66,19 +66,29 @@ ULB_PLAIN_FLOATS(ulb_floats_2, 2)
 
 /* Bits of v in mask, after a shift to the right. Codes whose bits lie in several bytes are joined to bytes
  * with it (struct ulb_codes' byte). With AVX2 alone these bytes are multiplied. */
-static inline ulb_vec ulb_bits(ulb_vec v, unsigned right, int mask)
+static inline __attribute__((always_inline)) ulb_vec ulb_bits(ulb_vec v, unsigned right, int mask)
 {
     return ulb_and(ulb_shr16(v, right), ulb_all8(mask));
 }
 
-static inline ulb_vec ulb_byte_of_three_bit(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_byte_of_nibbles(const ulb_vec *packed, size_t i)
+{
+    return ulb_bits(packed[0], 4 * (unsigned)i, 15);
+}
+
+static inline __attribute__((always_inline)) ulb_vec ulb_byte_of_two_bit(const ulb_vec *packed, size_t i)
+{
+    return ulb_bits(packed[0], 2 * (unsigned)i, 3);
+}
+
+static inline __attribute__((always_inline)) ulb_vec ulb_byte_of_three_bit(const ulb_vec *packed, size_t i)
 {
     if (i < 6)
         return ulb_bits(packed[i / 2], i % 2 ? 3 : 0, 7);
     return ulb_or(ulb_bits(packed[i - 6], 6, 3), ulb_bits(packed[2], i == 6 ? 4 : 5, 4));
 }
 
-static inline ulb_vec ulb_byte_of_five_bit(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_byte_of_five_bit(const ulb_vec *packed, size_t i)
 {
     if (i < 5)
         return ulb_and(packed[i], ulb_all8(31));
@@ -90,7 +100,7 @@ static inline ulb_vec ulb_byte_of_five_bit(const ulb_vec *packed, size_t i)
     return ulb_or(ulb_bits(packed[3], 6, 0x03), ulb_bits(packed[4], 3, 0x1C));
 }
 
-static inline ulb_vec ulb_byte_of_six_bit(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_byte_of_six_bit(const ulb_vec *packed, size_t i)
 {
     if (i < 3)
         return ulb_and(packed[i], ulb_all8(63));

@@ -15,7 +15,7 @@ static inline void ulb_step_two_bit(const uint8_t *w, ulb_vec x, ulb_vec *sums)
     ulb_dot_two_bit(sums, w, x);
 }
 
-static inline unsigned ulb_shift_two_bit(size_t v)
+static inline __attribute__((always_inline)) unsigned ulb_shift_two_bit(size_t v)
 {
     return v % 2 ? 2 : 0;
 }
@@ -135,12 +135,12 @@ static inline void ulb_step_whole(const uint8_t *w, ulb_vec x, ulb_vec *sums)
 }
 
 /* struct ulb_codes' operand of each code below: its codes, as its step multiplies them. */
-static inline ulb_vec ulb_operand_nibbles(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_operand_nibbles(const ulb_vec *packed, size_t i)
 {
     return ulb_and(i ? ulb_shr16(packed[0], 4) : packed[0], ulb_all8(15));
 }
 
-static inline ulb_vec ulb_operand_two_bit(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_operand_two_bit(const ulb_vec *packed, size_t i)
 {
     return ulb_and(i < 2 ? packed[0] : ulb_shr16(packed[0], 4), ulb_all8(i % 2 ? 12 : 3));
 }

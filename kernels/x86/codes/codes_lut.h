@@ -17,7 +17,8 @@ static inline void ulb_look_up_nibbles(const uint8_t *w, ulb_vec entries, ulb_ve
 }
 
 /* struct ulb_codes' operand: entries of low nibbles, of high ones. */
-static inline ulb_vec ulb_operand_entries(const ulb_vec *packed, size_t i, ulb_vec entries)
+static inline __attribute__((always_inline)) ulb_vec ulb_operand_entries(const ulb_vec *packed, size_t i,
+                                                                         ulb_vec entries)
 {
     return ulb_look_up(entries, ulb_and(i ? ulb_shr16(packed[0], 4) : packed[0], ulb_all8(15)));
 }

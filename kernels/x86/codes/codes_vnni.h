@@ -10,29 +10,29 @@ static const ulb_vec ulb_mask_03 = ULB_BYTES(0x03), ulb_mask_07 = ULB_BYTES(0x07
                      ulb_mask_60 = ULB_BYTES(0x60);
 
 /* struct ulb_codes' operand of each code below: what its step multiplies, in the order of its sums. */
-static inline ulb_vec ulb_operand_whole(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_operand_whole(const ulb_vec *packed, size_t i)
 {
     return packed[i];
 }
 
-static inline ulb_vec ulb_operand_nibbles(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_operand_nibbles(const ulb_vec *packed, size_t i)
 {
     return i == 0 ? ulb_and(packed[0], ulb_mask_0f) : packed[0];
 }
 
-static inline ulb_vec ulb_operand_two_bit(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_operand_two_bit(const ulb_vec *packed, size_t i)
 {
     return i < 3 ? ulb_and(packed[0], ulb_all8(3 << 2 * i)) : packed[0];
 }
 
-static inline ulb_vec ulb_operand_five_bit(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_operand_five_bit(const ulb_vec *packed, size_t i)
 {
     if (i >= 10)
         return i == 10 ? ulb_and(packed[1], ulb_mask_60) : ulb_and(packed[3], ulb_mask_20);
     return i < 5 ? ulb_and(packed[i], ulb_mask_1f) : packed[i - 5];
 }
 
-static inline ulb_vec ulb_operand_six_bit(const ulb_vec *packed, size_t i)
+static inline __attribute__((always_inline)) ulb_vec ulb_operand_six_bit(const ulb_vec *packed, size_t i)
 {
     return i < 3 ? ulb_and(packed[i], ulb_mask_3f) : packed[i - 3];
 }
@@ -99,7 +99,7 @@ static inline void ulb_floats_nibbles(const ulb_vec *sums, const struct ulb_zero
     values[1] = ulb_times(ulb_sub(ulb_as_floats(sums[1]), ulb_as_floats(sums[0])), scale);
 }
 
-static inline unsigned ulb_shift_nibbles(size_t v)
+static inline __attribute__((always_inline)) unsigned ulb_shift_nibbles(size_t v)
 {
     return v % 2 ? 4 : 0;
 }
@@ -129,7 +129,7 @@ static inline void ulb_floats_two_bit(const ulb_vec *sums, const struct ulb_zero
     values[3] = ulb_to_floats(ulb_sub32(rest, ulb_shl32(zero->all, 6)));
 }
 
-static inline unsigned ulb_shift_two_bit(size_t v)
+static inline __attribute__((always_inline)) unsigned ulb_shift_two_bit(size_t v)
 {
     return 2 * (unsigned)v;
 }
@@ -175,7 +175,7 @@ static inline void ulb_floats_three_bit(const ulb_vec *sums, const struct ulb_ze
     values[7] = ulb_less(ulb_add32(low7, ulb_shl32(high7, 1)), high);
 }
 
-static inline unsigned ulb_shift_three_bit(size_t v)
+static inline __attribute__((always_inline)) unsigned ulb_shift_three_bit(size_t v)
 {
     return v >= 6 ? 6 : v % 2 ? 3 : 0;
 }
@@ -246,7 +246,7 @@ static inline void ulb_floats_six_bit(const ulb_vec *sums, const struct ulb_zero
     values[3] = ulb_fma(ulb_fma(top[2], ulb_all_floats(4), top[1]), ulb_all_floats(4), top[0]);
 }
 
-static inline unsigned ulb_shift_six_bit(size_t v)
+static inline __attribute__((always_inline)) unsigned ulb_shift_six_bit(size_t v)
 {
     return v == 3 ? 6 : 0;
 }
@@ -256,6 +256,7 @@ static const struct ulb_codes ulb_whole_codes = {.bytes = 1,
                                                  .sums = 1,
                                                  .step = ulb_step_whole,
                                                  .operand = ulb_operand_whole,
+                                                 .byte = ulb_operand_whole,
                                                  .start = ulb_start_magic,
                                                  .floats = ulb_floats_1,
                                                  .shift = ulb_no_shift};
@@ -264,6 +265,7 @@ static const struct ulb_codes ulb_nibble_codes = {.bytes = 1,
                                                   .sums = 2,
                                                   .step = ulb_step_nibbles,
                                                   .operand = ulb_operand_nibbles,
+                                                  .byte = ulb_byte_of_nibbles,
                                                   .start = ulb_start_nibbles,
                                                   .floats = ulb_floats_nibbles,
                                                   .shift = ulb_shift_nibbles};
@@ -271,6 +273,7 @@ static const struct ulb_codes ulb_two_bit_codes = {.bytes = 1,
                                                    .rows = 4,
                                                    .sums = 4,
                                                    .step = ulb_step_two_bit,
+                                                   .byte = ulb_byte_of_two_bit,
                                                    .operand = ulb_operand_two_bit,
                                                    .start = ulb_start_two_bit,
                                                    .floats = ulb_floats_two_bit,

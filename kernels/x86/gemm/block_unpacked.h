@@ -9,10 +9,17 @@
 #include "kernels/x86/gemv/block.h"
 
 enum {
+    /* Tokens that share unpacked codes. */
+    ULB_UNPACKED_N_BLOCK =
+        ULB_BY_SUMS(ULB_GEMM_N_BLOCK, ULB_BY_ENCODING(ULB_GEMM_N_BLOCK, ULB_GEMM_N_BLOCK_MANY)),
     ULB_UNPACKED_TOKENS_MAX = 4,
     ULB_UNPACKED_SUMS = ULB_BY_SUMS(8, ULB_BY_ENCODING(12, 8)), /* of a register tile */
     ULB_UNPACKED_ROW_VECTORS = 8
 };
+
+/* Fewest tokens that use unpacked codes if these are fields of a byte, or one look-up each. Fewer are faster
+ * with codes in registers (kernels/x86/gemm/block_tile.h). */
+#define ULB_UNPACKED_FIELDS_LEAST 24
 
 /* The register tile for a kernel with this many vectors of rows: its vectors and its tokens. Both are
  * constants. VEX uses 12 sums, as many chains as hide the latency of dot products. The four other registers
@@ -139,9 +146,9 @@ struct ulb_unpacked;
  * and some tokens in a register tile. */
 #define ULB_UNPACKED_NEST(cfg_, rows_, stage_, pass_, tokens)                                                \
     {                                                                                                        \
-        .cfg = (cfg_), .layout = (cfg_)->layout, .rows = (rows_), .n_block = ULB_GEMM_N_BLOCK, .least = 2,   \
-        .tile = (tokens), .begin = ulb_begin_unpacked, .stage = (stage_), .pack_x = ulb_pack_unpacked,       \
-        .pass = (pass_), .finish = ulb_finish_unpacked                                                       \
+        .cfg = (cfg_), .layout = (cfg_)->layout, .rows = (rows_), .n_block = ULB_UNPACKED_N_BLOCK,           \
+        .least = 2, .tile = (tokens), .begin = ulb_begin_unpacked, .stage = (stage_),                        \
+        .pack_x = ulb_pack_unpacked, .pass = (pass_), .finish = ulb_finish_unpacked                          \
     }
 
 #endif

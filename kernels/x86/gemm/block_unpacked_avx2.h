@@ -32,14 +32,14 @@ struct ulb_unpacked {
     ulb_vec scales[ULB_SHORT_GROUPS][ULB_UNPACKED_ROW_VECTORS]; /* words, twice in a lane */
     struct ulb_block_epilogue epilogue; /* minima of signed scales: one group after the other */
     union {
-        _Alignas(64) int8_t bytes[ULB_GEMM_N_BLOCK][ULB_UNPACKED_COLUMNS];
-        int16_t words[ULB_GEMM_N_BLOCK][ULB_S16_COLUMNS]; /* for signed codes */
+        _Alignas(64) int8_t bytes[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_COLUMNS];
+        int16_t words[ULB_UNPACKED_N_BLOCK][ULB_S16_COLUMNS]; /* for signed codes */
     } x;
-    int16_t x_sums[ULB_GEMM_N_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
+    int16_t x_sums[ULB_UNPACKED_N_BLOCK][ULB_SHORT_GROUPS]; /* of groups, in the order of minima */
     /* Sums of activations of a block without groups, times the zero point if there is one. */
-    int32_t x_sum[ULB_GEMM_N_BLOCK];
-    float x_scale[ULB_GEMM_N_BLOCK];
-    ulb_floats results[ULB_GEMM_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
+    int32_t x_sum[ULB_UNPACKED_N_BLOCK];
+    float x_scale[ULB_UNPACKED_N_BLOCK];
+    ulb_floats results[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
     const uint8_t *w;     /* of the panel */
     const uint8_t *bytes; /* signed codes: the array above, or the bytes of a tile */
     const uint8_t *ask;   /* by each step of a pass */

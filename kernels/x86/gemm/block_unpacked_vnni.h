@@ -20,7 +20,7 @@
 enum {
     ULB_UNPACKED_STEPS = 4, /* of all slices, of a K-block of blocks without groups, at most */
     ULB_UNPACKED_BLOCKS = ULB_UNPACKED_STEPS * ULB_BLOCK_SLICES,
-    ULB_UNPACKED_CODES = ULB_GEMM_HALF_L1
+    ULB_UNPACKED_CODES = ULB_BY_ENCODING(ULB_GEMM_HALF_L1, ULB_GEMM_L1)
 };
 
 /* A group, or a block that has none. */
@@ -48,12 +48,12 @@ struct ulb_unpacked {
     struct ulb_unpacked_unit units[ULB_SHORT_GROUPS];
     ulb_floats scales[ULB_SHORT_GROUPS][ULB_UNPACKED_ROW_VECTORS]; /* of its groups */
     struct ulb_block_epilogue epilogue[ULB_UNPACKED_BLOCKS];
-    struct ulb_unpacked_token tokens[ULB_GEMM_N_BLOCK];
+    struct ulb_unpacked_token tokens[ULB_UNPACKED_N_BLOCK];
     const int8_t *x; /* of the first token; the next one's lie x_stride on */
     size_t x_stride;
-    ulb_floats sums[ULB_GEMM_N_BLOCK][ULB_UNPACKED_ROW_VECTORS]; /* of a block's parts */
-    ulb_floats results[ULB_GEMM_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
-    size_t ask_bytes; /* by each step of a pass */
+    ulb_floats sums[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS]; /* of a block's parts */
+    ulb_floats results[ULB_UNPACKED_N_BLOCK][ULB_UNPACKED_ROW_VECTORS];
+    size_t ask_lines; /* by each pass, of a unit's */
 };
 
 /* Units of a K-block at most: those that fit, but no more than a block's groups; or of blocks without groups,
@@ -156,17 +156,35 @@ static inline __attribute__((always_inline)) void ulb_unpack_steps_token(const s
                             _mm256_madd_epi16(halves, _mm256_set1_epi16(1)), token);
 }
 
-/* sums[tokens][vectors] += a step: what there is less of, vectors or tokens, is held. x: the first token's.
- */
+/* Activations of the tokens of a tile, which are `stride` apart. Each has an address of its own: steps then
+ * need no addition for it. */
+struct ulb_unpacked_x {
+    const int8_t *of[ULB_UNPACKED_TOKENS_MAX];
+};
+
+static inline __attribute__((always_inline)) struct ulb_unpacked_x
+ulb_unpacked_x(const int8_t *x, size_t stride, unsigned tokens)
+{
+    struct ulb_unpacked_x all;
+    ULB_UNROLL(4)
+    for (unsigned i = 0; i < tokens; i++) {
+        all.of[i] = x + i * stride;
+        __asm__("" : "+r"(all.of[i]));
+    }
+    return all;
+}
+
+/* sums[tokens][vectors] += step s: what there is less of, vectors or tokens, is held. */
 static inline __attribute__((always_inline)) void ulb_add_unpacked_step(size_t vectors, const uint8_t *w,
-                                                                        const int8_t *x, size_t stride,
-                                                                        unsigned tokens, ulb_vec *sums)
+                                                                        const struct ulb_unpacked_x *x,
+                                                                        size_t s, unsigned tokens,
+                                                                        ulb_vec *sums)
 {
     ulb_vec held[ULB_UNPACKED_TOKENS_MAX];
     if (vectors > ULB_UNPACKED_TOKENS(vectors)) {
         ULB_UNROLL(4)
         for (unsigned i = 0; i < tokens; i++)
-            held[i] = ulb_broadcast4(x + i * stride);
+            held[i] = ulb_broadcast4(x->of[i] + 4 * s);
         ULB_UNROLL(4)
         for (size_t v = 0; v < vectors; v++) {
             const ulb_vec codes = ulb_load(w + v * ULB_VEC_BYTES);
@@ -181,7 +199,7 @@ static inline __attribute__((always_inline)) void ulb_add_unpacked_step(size_t v
         held[v] = ulb_load(w + v * ULB_VEC_BYTES);
     ULB_UNROLL(4)
     for (unsigned i = 0; i < tokens; i++) {
-        const ulb_vec x4 = ulb_broadcast4(x + i * stride);
+        const ulb_vec x4 = ulb_broadcast4(x->of[i] + 4 * s);
         ULB_UNROLL(4)
         for (size_t v = 0; v < vectors; v++)
             ulb_dp(&sums[i * vectors + v], held[v], x4);
@@ -194,21 +212,25 @@ ulb_sum_unit(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked, siz
              const struct ulb_unpacked_token *token, const int8_t *x, unsigned tokens, ulb_vec *sums)
 {
     const size_t step_bytes = ulb_block_vectors(cfg) * ULB_VEC_BYTES,
-                 vectors = ULB_UNPACKED_VECTORS(ulb_block_vectors(cfg)), x_stride = unpacked->x_stride,
-                 ask_bytes = unpacked->ask_bytes;
+                 vectors = ULB_UNPACKED_VECTORS(ulb_block_vectors(cfg));
     const uint8_t *w = unpacked->codes + (u - unpacked->first) * (cfg->group / 4) * step_bytes +
                        v * ULB_VEC_BYTES,
                   *ask = unpacked->units[u].ask;
-    x += unpacked->units[u].column;
+    const struct ulb_unpacked_x all =
+        ulb_unpacked_x(x + unpacked->units[u].column, unpacked->x_stride, tokens);
     ULB_UNROLL(12)
     for (size_t i = 0; i < tokens * vectors; i++)
         sums[i] = ulb_all32(cfg->scales_sums ? token[i / vectors].zeros[u] : ULB_MAGIC);
-    for (size_t s = 0; s < cfg->group / 4; s++, w += step_bytes, x += 4, ask += ask_bytes) {
-        ulb_add_unpacked_step(vectors, w, x, x_stride, tokens, sums);
-        ULB_UNROLL(8)
-        for (size_t line = 0; line < ulb_pass_lines(cfg, vectors); line++)
-            ulb_prefetch_l2(ask, line * ULB_LINE);
+    for (size_t s = 0; s < cfg->group / 4; s++, w += step_bytes)
+        ulb_add_unpacked_step(vectors, w, &all, s, tokens, sums);
+    /* Keeps GCC from holding sums in memory inside the loop. */
+    if (ULB_BY_ENCODING(true, false)) {
+        ULB_UNROLL(12)
+        for (size_t i = 0; i < tokens * vectors; i++)
+            __asm__("" : "+x"(sums[i]));
     }
+    for (size_t line = 0; line < unpacked->ask_lines; line++, ask += ULB_LINE)
+        ulb_prefetch_l2(ask, 0);
     unpacked->units[u].ask = ask;
 }
 
@@ -241,26 +263,38 @@ ulb_end_unit(const struct ulb_block_cfg *cfg, const struct ulb_unpacked *unpacke
     }
 }
 
-/* *result += the sum of a block of groups, for vector v of rows. */
+/* minima[tokens][vectors] of a block times sums of activations, for vectors of rows from v. */
+static inline __attribute__((always_inline)) void
+ulb_sum_minima_of_tile(const struct ulb_block_cfg *cfg, const struct ulb_block_epilogue *epilogue, size_t v,
+                       const struct ulb_unpacked_token *token, unsigned tokens, ulb_vec *minima)
+{
+    const size_t vectors = ULB_UNPACKED_VECTORS(ulb_block_vectors(cfg));
+    ulb_zero_all(minima, tokens * vectors);
+    for (size_t i = 0; i < cfg->columns / cfg->group / 2; i++) {
+        ulb_vec held[ULB_UNPACKED_TOKENS_MAX];
+        ULB_UNROLL(4)
+        for (size_t j = 0; j < vectors; j++)
+            held[j] = epilogue->minima[i][v + j];
+        ULB_UNROLL(4)
+        for (unsigned t = 0; t < tokens; t++) {
+            const ulb_vec sums = ulb_broadcast4(token[t].x_sums + 2 * i);
+            ULB_UNROLL(4)
+            for (size_t j = 0; j < vectors; j++)
+                ulb_dp_s16(&minima[t * vectors + j], held[j], sums);
+        }
+    }
+}
+
+/* *result += the sum of a block of groups, less its minima, for vector v of rows. */
 static inline __attribute__((always_inline)) void
 ulb_end_block(const struct ulb_block_cfg *cfg, const struct ulb_block_epilogue *epilogue, size_t v,
-              const struct ulb_unpacked_token *token, ulb_floats sum, ulb_floats *result)
+              const struct ulb_unpacked_token *token, ulb_floats sum, ulb_vec minima, ulb_floats *result)
 {
     const ulb_floats x_scale = ulb_all_floats(token->x_scale[0]);
-    *result = ulb_fma(sum, ulb_mul(epilogue->d[v], x_scale), *result);
-    if (cfg->minima) {
-        ulb_vec minima = ulb_zero();
-        const int16_t *x_sums = token->x_sums;
-        __asm__(""
-                : "+r"(epilogue),
-                  "+r"(x_sums)); /* keeps GCC from copying the epilogue and sums of all tokens to the stack */
-        for (size_t eight = 0; eight < cfg->columns / cfg->group / 8; eight++) {
-            ULB_UNROLL(4)
-            for (size_t i = 4 * eight; i < 4 * eight + 4; i++)
-                ulb_dp_s16(&minima, epilogue->minima[i][v], ulb_broadcast4(x_sums + 2 * i));
-        }
-        *result = ulb_fnma(epilogue->dmin[v], ulb_mul(ulb_to_floats(minima), x_scale), *result);
-    }
+    ulb_floats all = ulb_fma(sum, ulb_mul(epilogue->d[v], x_scale), *result);
+    if (cfg->minima)
+        all = ulb_fnma(epilogue->dmin[v], ulb_mul(ulb_to_floats(minima), x_scale), all);
+    *result = all;
 }
 
 /* All units, for some vectors of rows from v and tokens of the block from t. */
@@ -284,10 +318,14 @@ static inline __attribute__((always_inline)) void ulb_pass_units(const struct ul
         for (unsigned i = 0; i < tokens; i++)
             ulb_end_unit(cfg, unpacked, u, v, vectors, &token[i], sums + i * vectors, all + i * vectors);
     }
+    ulb_vec minima[ULB_UNPACKED_SUMS];
+    if (cfg->scales && cfg->minima && unpacked->last)
+        ulb_sum_minima_of_tile(cfg, unpacked->epilogue, v, token, tokens, minima);
     ULB_UNROLL(12)
     for (size_t i = 0; i < tokens * vectors; i++) {
         if (cfg->scales && unpacked->last)
             ulb_end_block(cfg, unpacked->epilogue, v + i % vectors, &token[i / vectors], all[i],
+                          cfg->minima ? minima[i] : ulb_zero(),
                           &unpacked->results[t + i / vectors][v + i % vectors]);
         else
             at[i / vectors][v + i % vectors] = all[i];
@@ -303,6 +341,17 @@ ulb_pass_unpacked(const struct ulb_block_cfg *cfg, struct ulb_unpacked *unpacked
         ulb_pass_units(cfg, unpacked, v, t, tokens);
 }
 
+/* Lines that each pass prefetches of so many bytes, so that all passes over some tokens prefetch them once.
+ */
+static inline __attribute__((always_inline)) size_t ulb_unpacked_lines(const struct ulb_block_cfg *cfg,
+                                                                       size_t bytes, size_t tokens)
+{
+    const size_t vectors = ulb_block_vectors(cfg),
+                 passes = ulb_gemm_tiles(tokens, ULB_UNPACKED_TOKENS(vectors)) *
+                          ulb_gemm_tiles(vectors, ULB_UNPACKED_VECTORS(vectors));
+    return ulb_gemm_share(bytes, passes * ULB_LINE);
+}
+
 static inline __attribute__((always_inline)) size_t
 ulb_begin_unpacked(const void *of, const struct ulb_gemm_block *block, void *state)
 {
@@ -314,7 +363,8 @@ ulb_begin_unpacked(const void *of, const struct ulb_gemm_block *block, void *sta
     unpacked->w = (const uint8_t *)g->w + block->m / rows * steps * cfg->layout->tile_bytes;
     unpacked->x = (const int8_t *)g->x + block->n * g->x_stride;
     unpacked->x_stride = g->x_stride;
-    unpacked->ask_bytes = ulb_unpacked_ask(cfg, block->tokens, ULB_UNPACKED_VECTORS(rows / ULB_LANES));
+    unpacked->ask_lines =
+        ulb_unpacked_lines(cfg, cfg->tile_bytes / (cfg->columns / cfg->group), block->tokens);
     memset(unpacked->results, 0, block->tokens * sizeof *unpacked->results);
     return cfg->scales ? ULB_BLOCK_SLICES * steps * ulb_block_parts(cfg)
                        : (steps + k_block_steps - 1) / k_block_steps;
@@ -379,35 +429,66 @@ ulb_stage_unpacked(const void *of, const struct ulb_gemm_block *block, void *sta
         ulb_unpack_unit(cfg, tile, u, u - unpacked->first, unpacked);
 }
 
+/* Prefetches some columns of a token into L2. A K-block has too few of them side by side for the CPU's own
+ * prefetchers, and activations of many tokens come from L3 for each panel. */
+static inline __attribute__((always_inline)) void ulb_prefetch_x(const int8_t *x, size_t columns)
+{
+    for (size_t line = 0; line < columns; line += ULB_LINE)
+        ulb_prefetch_l2((const uint8_t *)x, line);
+}
+
+/* A token of the steps of both slices from step s on. */
+static inline __attribute__((always_inline)) void
+ulb_pack_steps_token(const struct ulb_block_cfg *cfg, const struct ulb_gemm_block *block, size_t t, size_t s,
+                     struct ulb_unpacked *unpacked, struct ulb_unpacked_token *token)
+{
+    const struct ulb_gemm *g = block->g;
+    const size_t steps = unpacked->end / ULB_BLOCK_SLICES;
+    const int8_t *next = (const int8_t *)g->x + (block->n + t) * g->x_stride + (s + steps) * cfg->columns;
+    ulb_unpack_steps_token(cfg, block, t, s, steps, token);
+    ULB_UNROLL(2)
+    for (size_t slice = 0; slice < ULB_BLOCK_SLICES; slice++)
+        ulb_prefetch_x(next + slice * block->steps * cfg->columns, steps * cfg->columns);
+}
+
 static inline __attribute__((always_inline)) void
 ulb_pack_unpacked(const void *of, const struct ulb_gemm_block *block, void *state, size_t k)
 {
     const struct ulb_block_cfg *cfg = of;
     struct ulb_unpacked *unpacked = state;
     const struct ulb_gemm *g = block->g;
-    const size_t b = ulb_block_of(cfg, block, k), sums_at = b * (cfg->columns / ULB_SUM_COLUMNS);
+    const size_t b = ulb_block_of(cfg, block, k), first = b * cfg->columns;
     if (cfg->scales && unpacked->first > 0)
         return;
     for (size_t t = 0; t < block->tokens; t++) {
         const size_t n = block->n + t;
-        if (cfg->scales)
-            ulb_unpack_groups_token(cfg, g->x_sums + n * g->x_sums_stride + sums_at,
-                                    g->x_scale[n * g->x_scale_stride + b], &unpacked->tokens[t]);
-        else
-            ulb_unpack_steps_token(cfg, block, t, k * (ulb_unpacked_units(cfg) / ULB_BLOCK_SLICES),
-                                   unpacked->end / ULB_BLOCK_SLICES, &unpacked->tokens[t]);
+        if (!cfg->scales) {
+            ulb_pack_steps_token(cfg, block, t, k * (ulb_unpacked_units(cfg) / ULB_BLOCK_SLICES), unpacked,
+                                 &unpacked->tokens[t]);
+            continue;
+        }
+        ulb_unpack_groups_token(cfg, g->x_sums + n * g->x_sums_stride + first / ULB_SUM_COLUMNS,
+                                g->x_scale[n * g->x_scale_stride + b], &unpacked->tokens[t]);
+        ulb_prefetch_x((const int8_t *)g->x + n * g->x_stride + first + cfg->columns, cfg->columns);
     }
+}
+
+/* Stores the results of a panel. */
+static inline __attribute__((always_inline)) void
+ulb_store_unpacked(const struct ulb_block_cfg *cfg, const struct ulb_gemm_block *block,
+                   const ulb_floats (*results)[ULB_UNPACKED_ROW_VECTORS])
+{
+    const struct ulb_gemm *g = block->g;
+    const size_t left = ulb_rows_left(g, block->m, ulb_block_vectors(cfg) * ULB_LANES);
+    for (size_t t = 0; t < block->tokens; t++)
+        memcpy(g->y + (block->n + t) * g->y_stride + block->m, results[t], left * sizeof *g->y);
 }
 
 static inline __attribute__((always_inline)) void
 ulb_finish_unpacked(const void *of, const struct ulb_gemm_block *block, void *state)
 {
-    const struct ulb_block_cfg *cfg = of;
     const struct ulb_unpacked *unpacked = state;
-    const struct ulb_gemm *g = block->g;
-    const size_t left = ulb_rows_left(g, block->m, ulb_block_vectors(cfg) * ULB_LANES);
-    for (size_t t = 0; t < block->tokens; t++)
-        memcpy(g->y + (block->n + t) * g->y_stride + block->m, unpacked->results[t], left * sizeof *g->y);
+    ulb_store_unpacked(of, block, unpacked->results);
 }
 
 #endif

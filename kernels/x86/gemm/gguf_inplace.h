@@ -117,6 +117,7 @@ static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct
 {
     (void)g;
     (void)n;
+    unpacked->ask_bytes = 0;
     unpacked->ask = unpacked->bytes = unpacked->codes;
 }
 
@@ -150,6 +151,7 @@ static inline void ulb_start_in_place(const struct ulb_gemm *g, size_t n, struct
 {
     unpacked->first = 0;
     unpacked->last = true;
+    unpacked->ask_lines = 0;
     unpacked->x = (const int8_t *)g->x + n * g->x_stride;
     unpacked->x_stride = g->x_stride;
 }
@@ -213,7 +215,6 @@ ulb_begin_in_place(const void *of, const struct ulb_gemm_block *block, void *sta
         panel->tile.rows[r] =
             (const uint8_t *)g->w + (block->m + (r < last ? r : last)) * panel->tile.row_bytes;
     ulb_start_in_place(g, block->n, &panel->unpacked);
-    panel->unpacked.ask_bytes = 0;
     memset(panel->unpacked.results, 0, block->tokens * sizeof *panel->unpacked.results);
     return (blocks + chunk - 1) / chunk;
 }
@@ -265,7 +266,7 @@ ulb_run_in_place_tokens(const struct ulb_in_place_gemm *gemm, ulb_gemm_pass_fn *
 {
     const struct ulb_gemm_nest nest = {.cfg = gemm,
                                        .rows = ULB_IN_PLACE_ROWS,
-                                       .n_block = ULB_GEMM_N_BLOCK,
+                                       .n_block = ULB_UNPACKED_N_BLOCK,
                                        .least = 2,
                                        .tile = tile,
                                        .begin = ulb_begin_in_place,

@@ -245,16 +245,22 @@ static inline __attribute__((always_inline)) size_t ulb_codes_at(const struct ul
 }
 
 /* Scale of group g, whose scales lie at scales, for vector v of rows. */
-static inline __attribute__((always_inline)) ulb_floats
-ulb_group_scale(const struct ulb_block_cfg *cfg, const uint8_t *scales, size_t g, size_t v)
+static inline __attribute__((always_inline)) ulb_vec
+ulb_group_scale_integer(const struct ulb_block_cfg *cfg, const uint8_t *scales, size_t g, size_t v)
 {
     const uint8_t *at = scales + v * ULB_LANES;
     if (cfg->scales == ULB_SIGNED_SCALES)
-        return ulb_to_floats(ulb_load_signed_bytes(at));
+        return ulb_load_signed_bytes(at);
     ulb_vec bytes = ulb_load_unsigned_bytes(at);
     if (cfg->scales == ULB_NIBBLE_SCALES)
         bytes = g % 2 ? ulb_shr16(bytes, 4) : ulb_and(bytes, ulb_all32(15));
-    return ulb_to_floats(bytes);
+    return bytes;
+}
+
+static inline __attribute__((always_inline)) ulb_floats
+ulb_group_scale(const struct ulb_block_cfg *cfg, const uint8_t *scales, size_t g, size_t v)
+{
+    return ulb_to_floats(ulb_group_scale_integer(cfg, scales, g, v));
 }
 
 /* Whether scales multiply 16-bit sums while these are widened to 32 bits. The sums are then the block's, and

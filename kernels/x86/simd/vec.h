@@ -80,6 +80,12 @@ static inline ulb_vec ulb_or(ulb_vec a, ulb_vec b)
     return _mm512_or_si512(a, b);
 }
 
+/* Low halves of the products of words. */
+static inline ulb_vec ulb_mul16(ulb_vec a, ulb_vec b)
+{
+    return _mm512_mullo_epi16(a, b);
+}
+
 static inline ulb_vec ulb_max32(ulb_vec a, ulb_vec b)
 {
     return _mm512_max_epi32(a, b);
@@ -190,6 +196,11 @@ static inline ulb_vec ulb_shr16(ulb_vec v, unsigned bits)
 static inline ulb_vec ulb_or(ulb_vec a, ulb_vec b)
 {
     return _mm256_or_si256(a, b);
+}
+
+static inline ulb_vec ulb_mul16(ulb_vec a, ulb_vec b)
+{
+    return _mm256_mullo_epi16(a, b);
 }
 
 static inline ulb_vec ulb_max32(ulb_vec a, ulb_vec b)
