@@ -89,6 +89,9 @@ void ulb_decoder_attend(struct ulb_decoder *d);
 /* Puts the pieces of the single token's attention together: out [heads][head_dim]. */
 void ulb_decoder_merge(const struct ulb_decoder *d, float *out);
 
+/* h[n] = f(x[n]), with a gate times what lies a width further on. h may be x. */
+void ulb_decoder_activate(const struct ulb_decoder *d, const float *x, size_t n, float *h);
+
 enum ulb_input {
     ULB_INPUT_NORM, /* of x */
     ULB_INPUT_ATTENTION,

@@ -38,6 +38,13 @@ static void (*function_of(const struct ulb_decoder *d))(const float *, size_t, f
     }
 }
 
+void ulb_decoder_activate(const struct ulb_decoder *d, const float *x, size_t n, float *h)
+{
+    function_of(d)(x, n, h);
+    if (d->shape.gated)
+        d->options.ops->multiply(h, x + d->shape.intermediate, n);
+}
+
 static void activate_part(void *arg, size_t thread)
 {
     struct between_job *job = arg;
@@ -47,9 +54,7 @@ static void activate_part(void *arg, size_t thread)
     while (ulb_split_next(&job->split, thread, &begin, &end)) {
         for (size_t slot = 0; slot < slots; slot++) {
             float *gate = d->mlp + slot * rows + begin;
-            function_of(d)(gate, end - begin, gate);
-            if (d->shape.gated)
-                d->options.ops->multiply(gate, gate + d->shape.intermediate, end - begin);
+            ulb_decoder_activate(d, gate, end - begin, gate);
         }
     }
     ulb_lap(&d->workers[thread], ULB_PART_OTHER);
@@ -145,7 +150,8 @@ static size_t widen(struct ulb_decoder *d)
     ulb_decoder_multiply(d, &call);
     for (size_t i = 0; i < call.products; i++)
         d->products[i].first_x = d->products[i].first_y;
-    share(d, activate_part, d->shape.intermediate, GRAIN);
+    if (d->n == 1)
+        share(d, activate_part, d->shape.intermediate, GRAIN);
     return call.products;
 }
 

@@ -32,33 +32,42 @@ static struct ulb_activations place_inputs(const struct product_job *job, void *
     return a;
 }
 
-/* Input i of the call, from norm to the kernel's kind of activations. */
-static void make_input(const struct product_job *job, struct ulb_worker *worker, struct ulb_activations *a,
-                       size_t i)
+/* Where input i of the call comes from. What nobody else needs is computed here. */
+static const float *source_of(const struct product_job *job, struct ulb_worker *worker, size_t i)
 {
     const struct ulb_linear_call *call = job->call;
     const struct ulb_decoder *d = job->d;
     size_t token = call->token_of_input ? call->token_of_input[i] : call->first_token + i;
-    const float *x = worker->scratch;
-    bool normed = call->source == ULB_INPUT_NORM || d->shape.sub_norms;
+    const float *x = call->source == ULB_INPUT_ATTENTION ? d->attended + token * job->k
+                     : call->source == ULB_INPUT_MLP ? d->mlp + i * ulb_linear_rows(&d->shape, ULB_GATE_UP)
+                                                     : d->x + token * job->k;
     if (call->source == ULB_INPUT_ATTENTION && d->n == 1) {
         ulb_decoder_merge(d, worker->scratch);
         ulb_lap(worker, ULB_PART_ATTENTION);
-    } else if (call->source == ULB_INPUT_ATTENTION) {
-        x = d->attended + token * job->k;
-    } else if (call->source == ULB_INPUT_MLP) {
-        x = d->mlp + i * ulb_linear_rows(&d->shape, ULB_GATE_UP);
-    } else {
-        x = d->x + token * job->k;
+        return worker->scratch;
     }
-    if (normed) {
-        const struct ulb_vector_ops *ops = d->options.ops;
-        (d->shape.layer_norm ? ops->layer_norm : ops->rms_norm)(x, d->weights.gain[call->linear], job->k,
+    if (call->source == ULB_INPUT_MLP && d->n > 1) { /* a single token's is there: all threads made it */
+        ulb_decoder_activate(d, x, job->k, worker->scratch);
+        ulb_lap(worker, ULB_PART_OTHER);
+        return worker->scratch;
+    }
+    return x;
+}
+
+/* Input i of the call, from norm to the kernel's kind of activations. */
+static void make_input(const struct product_job *job, struct ulb_worker *worker, struct ulb_activations *a,
+                       size_t i)
+{
+    const struct ulb_decoder *d = job->d;
+    const struct ulb_vector_ops *ops = d->options.ops;
+    const float *x = source_of(job, worker, i);
+    if (job->call->source == ULB_INPUT_NORM || d->shape.sub_norms) {
+        (d->shape.layer_norm ? ops->layer_norm : ops->rms_norm)(x, d->weights.gain[job->call->linear], job->k,
                                                                 worker->scratch);
         x = worker->scratch;
         ulb_lap(worker, ULB_PART_OTHER);
     }
-    d->options.ops->set_activations(a, i, x, job->k);
+    ops->set_activations(a, i, x, job->k);
     ulb_lap(worker, a->kind == ULB_ACT_F32 ? ULB_PART_OTHER : ULB_PART_QUANTISE);
 }
 

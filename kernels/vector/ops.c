@@ -36,6 +36,9 @@ static inline float multiply_add(float a, float b, float c)
 /* 1.5 * 2^23: adding it rounds to the nearest even integer, which is then in the low bits. */
 #define ROUNDER 12582912.0f
 
+/* ulb_activation_block(), as constants. */
+enum { Q8_0_COLUMNS = 32, Q8_K_COLUMNS = 256 };
+
 /* `exp(x) = 2^n exp(r)`, `n = round(x` / ln 2), |r| <= ln `2 / 2`.
  * exp(r) is Taylor's polynomial of degree 7: relative error below 2^-22. x is clamped so that 2^n is a normal
  * number. */
@@ -254,32 +257,62 @@ static inline float quantise(enum ulb_activation kind, const float *x, size_t k,
     return kind == ULB_ACT_Q8_0 ? ulb_fp16_to_float(ulb_fp16_from_float(step)) : step;
 }
 
+/* The sum of ULB_SUM_COLUMNS bytes, eight at a time: 128 more makes them unsigned, and sums of as many fit
+ * words. */
+static inline int32_t sum_of(const int8_t *q)
+{
+    const uint64_t origin = 0x8080808080808080u, even = 0x00FF00FF00FF00FFu;
+    uint64_t words = 0;
+    for (size_t i = 0; i < ULB_SUM_COLUMNS; i += 8) {
+        uint64_t bytes;
+        memcpy(&bytes, q + i, 8);
+        bytes ^= origin;
+        words += (bytes & even) + (bytes >> 8 & even);
+    }
+    words += words >> 32;
+    words += words >> 16;
+    return (int32_t)(words & 0xFFFF) - 128 * ULB_SUM_COLUMNS;
+}
+
 static void add_up(const int8_t *q, size_t columns, int16_t *sums, int32_t *total)
 {
     int32_t all = 0;
-    for (size_t i = 0; i < columns; i += ULB_SUM_COLUMNS) {
-        size_t end = columns - i < ULB_SUM_COLUMNS ? columns - i : ULB_SUM_COLUMNS;
-        int32_t sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (size_t j = 0; j < end; j++)
-            sum += q[i + j];
-        *sums++ = (int16_t)sum;
+#pragma omp simd reduction(+ : all)
+    for (size_t i = 0; i < columns / ULB_SUM_COLUMNS; i++) {
+        int32_t sum = sum_of(q + i * ULB_SUM_COLUMNS);
+        sums[i] = (int16_t)sum;
         all += sum;
     }
     *total = all;
 }
 
+/* Blocks of so many columns, of which the last may have fewer. block: a constant, for which loops are
+ * unrolled. */
+static inline __attribute__((always_inline)) void quantise_blocks(enum ulb_activation kind, const float *x,
+                                                                  size_t k, size_t block, int8_t *q,
+                                                                  float *scale, size_t scales)
+{
+    for (size_t i = 0; i < scales; i++) {
+        size_t begin = i * block;
+        if (begin + block <= k)
+            scale[i] = quantise(kind, x + begin, block, q + begin);
+        else
+            scale[i] = quantise(kind, x + begin, begin < k ? k - begin : 0, q + begin);
+    }
+}
+
 static void set_integers(struct ulb_activations *a, size_t token, const float *x, size_t k, int8_t *out)
 {
     size_t scales = ulb_activation_scales(a->kind, a->columns);
-    size_t block = ulb_activation_block(a->kind) ? ulb_activation_block(a->kind) : a->columns;
     float *scale = a->scale + token * scales;
     if (a->kind == ULB_ACT_A8Z)
         *scale = quantise_range(x, k, out, &a->zero[token]);
-    for (size_t i = 0; i < scales && a->kind != ULB_ACT_A8Z; i++) {
-        size_t begin = i * block, left = begin < k ? k - begin : 0;
-        scale[i] = quantise(a->kind, x + begin, left < block ? left : block, out + begin);
-    }
+    else if (a->kind == ULB_ACT_Q8_0)
+        quantise_blocks(ULB_ACT_Q8_0, x, k, Q8_0_COLUMNS, out, scale, scales);
+    else if (a->kind == ULB_ACT_Q8_K)
+        quantise_blocks(ULB_ACT_Q8_K, x, k, Q8_K_COLUMNS, out, scale, scales);
+    else
+        *scale = quantise(a->kind, x, k, out);
     add_up(out, a->columns, a->sums + token * ulb_activation_sums(a->kind, a->columns), a->sum + token);
 }
 

@@ -44,7 +44,7 @@ struct ulb_vector_ops {
     float (*soften)(float *x, size_t n, float *largest);
     /* Index of the largest; of equal ones the first. n > 0. */
     size_t (*argmax)(const float *x, size_t n);
-    /* The same bits as ulb_activations_set(). */
+    /* The same bits as ulb_activations_set(), for columns of whole sums (ULB_SUM_COLUMNS). */
     void (*set_activations)(struct ulb_activations *a, size_t token, const float *x, size_t k);
 };
 
