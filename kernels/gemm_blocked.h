@@ -15,6 +15,7 @@
 
 /* Sizes of blocks, of which all follow from the smallest caches: 32 KiB of L1 for data, 512 KiB of L2. */
 enum {
+    ULB_GEMM_LINE = 64,
     ULB_GEMM_L1 = 32768,
     /* Of weights that are unpacked, or that lie next to a kernel's own state. A quarter takes twice as many
      * passes and is slower. */
@@ -101,6 +102,18 @@ static inline __attribute__((always_inline)) void ulb_gemm_pass(const struct ulb
         nest->pass(nest->cfg, block, state, t, 1);
 }
 
+/* Prefetches what finish() stores of some tokens from token t of the block: rows of the results lie far
+ * apart, and a store that misses keeps its place in the queue until memory answers. */
+static inline __attribute__((always_inline)) void
+ulb_gemm_ask_y(const struct ulb_gemm_nest *nest, const struct ulb_gemm_block *block, size_t t, size_t tokens)
+{
+    for (const size_t end = t + tokens; t < end; t++) {
+        const char *y = (const char *)(block->g->y + (block->n + t) * block->g->y_stride + block->m);
+        for (size_t at = 0; at < nest->rows * sizeof *block->g->y; at += ULB_GEMM_LINE)
+            __builtin_prefetch(y + at, 1);
+    }
+}
+
 /* All K-blocks of a block. */
 static inline __attribute__((always_inline)) void
 ulb_gemm_k_blocks(const struct ulb_gemm_nest *nest, const struct ulb_gemm_block *block, void *state)
@@ -112,6 +125,8 @@ ulb_gemm_k_blocks(const struct ulb_gemm_nest *nest, const struct ulb_gemm_block 
             nest->pack_x(nest->cfg, block, state, k);
         for (size_t t = 0, some; t < block->tokens; t += some) {
             some = ulb_next_tokens(block->tokens - t, nest->tile);
+            if (k + 1 == k_blocks)
+                ulb_gemm_ask_y(nest, block, t, some);
             ulb_gemm_pass(nest, block, state, t, some);
         }
     }
