@@ -6,17 +6,66 @@
 #include "harness/counters/marker.h"
 #include "harness/memory/cold_ring.h"
 #include "harness/verify/test_case.h"
+#include "kernels/activations.h"
 
-static void run_part(void *arg, size_t thread)
+/* Tokens of a part: whole N-blocks of any kernel (kernels/gemm_blocked.h). */
+enum { PART_TOKENS = 128 };
+
+struct ulb_row_split ulb_gemm_split(enum ulb_split kind, const struct ulb_kernel *kernel, size_t m, size_t n,
+                                    size_t threads, const double *thread_shares,
+                                    struct ulb_tile_range *ranges)
 {
-    struct ulb_team_gemm *job = arg;
+    struct ulb_row_split split = ulb_split_of(kind, m, kernel->mr, threads, thread_shares, ranges);
+    split.parts = kernel->uses_lut ? 1 : n / PART_TOKENS; /* tables are built once for all rows of a call */
+    return split;
+}
+
+static size_t first_token(const struct ulb_gemm *g, const struct ulb_row_split *split, size_t part)
+{
+    return part == split->parts ? g->n : part * PART_TOKENS;
+}
+
+struct ulb_gemm ulb_gemm_piece(const struct ulb_gemm *all, enum ulb_activation activation,
+                               const struct ulb_row_split *split, const struct ulb_split_piece *piece)
+{
+    struct ulb_gemm g = *all;
+    const size_t first = first_token(all, split, piece->part0);
+    g.m0 = piece->m0;
+    g.m1 = piece->m1;
+    g.n = first_token(all, split, piece->part1) - first;
+    g.x = (const char *)all->x + first * all->x_stride * ulb_activation_bytes(activation);
+    g.x_scale += first * all->x_scale_stride;
+    g.x_sums += first * all->x_sums_stride;
+    g.x_sum += first;
+    g.x_zero += first;
+    g.y += first * all->y_stride;
+    return g;
+}
+
+static void run_pieces(const struct ulb_team_gemm *job, size_t thread)
+{
+    struct ulb_split_piece piece;
+    while (ulb_split_next_piece(job->split, thread, &piece)) {
+        struct ulb_gemm mine = ulb_gemm_piece(&job->gemm, job->kernel->activation, job->split, &piece);
+        job->kernel->run(&mine);
+    }
+}
+
+static void run_rows(const struct ulb_team_gemm *job, size_t thread)
+{
     struct ulb_gemm mine = job->gemm;
     struct ulb_split_rows rows = {job->split, thread};
     mine.more = ulb_split_more;
     mine.rows = &rows;
-    ulb_marker_start("gemv");
     while (ulb_split_more(&rows, &mine.m0, &mine.m1))
         job->kernel->run(&mine);
+}
+
+static void run_part(void *arg, size_t thread)
+{
+    const struct ulb_team_gemm *job = arg;
+    ulb_marker_start("gemv");
+    (job->split->parts > 1 ? run_pieces : run_rows)(job, thread);
     ulb_marker_stop("gemv");
 }
 

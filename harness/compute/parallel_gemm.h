@@ -13,6 +13,16 @@ struct ulb_team_gemm {
     struct ulb_row_split *split;
 };
 
+/* A split of the rows of a kernel's product of m rows and n tokens (ulb_split_of()). Of many tokens a tile
+ * has parts: some threads would else have a tile less to do than others. */
+struct ulb_row_split ulb_gemm_split(enum ulb_split kind, const struct ulb_kernel *kernel, size_t m, size_t n,
+                                    size_t threads, const double *thread_shares,
+                                    struct ulb_tile_range *ranges);
+
+/* The call of a piece of a split with parts. */
+struct ulb_gemm ulb_gemm_piece(const struct ulb_gemm *all, enum ulb_activation activation,
+                               const struct ulb_row_split *split, const struct ulb_split_piece *piece);
+
 void ulb_team_gemm_run(struct ulb_team *team, struct ulb_team_gemm *job);
 
 /* Wakes memory up for a call of job that follows at once (harness/memory/cold_ring.h). It runs the same

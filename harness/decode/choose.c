@@ -120,8 +120,8 @@ static enum ulb_status open_contender(struct contender *c, struct ulb_session *s
     if (!c->ranges || !c->tokens)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens of %zu columns", like->n,
                         like->k);
-    c->split = ulb_split_of(session->settings.splits[0], like->m, kernel->mr, session->machine.pus.n, rates,
-                            c->ranges);
+    c->split = ulb_gemm_split(session->settings.splits[0], kernel, like->m, like->n, session->machine.pus.n,
+                              rates, c->ranges);
     return ULB_OK;
 }
 

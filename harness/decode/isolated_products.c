@@ -43,7 +43,7 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, struct
     kind->seconds = calloc(grid->most, sizeof *kind->seconds);
     if (!kind->job.gemm.y || !kind->ranges || !kind->tokens || !kind->seconds)
         return false;
-    kind->split = ulb_split_of(split, m, kernel->mr, threads, rates, kind->ranges);
+    kind->split = ulb_gemm_split(split, kernel, m, 1, threads, rates, kind->ranges);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "harness/decode/decoder_private.h"
 
 #include "common/doing.h"
+#include "harness/compute/parallel_gemm.h"
 #include "harness/verify/test_case.h"
 
 #include <string.h>
@@ -116,35 +117,51 @@ struct rows {
     size_t thread, repeats;
 };
 
-/* Once a piece is done, its results go to where the block's input went round it. */
-static void add_residual(struct rows *rows)
+/* Once a piece is done, its results go to where the block's input went round it. x lies as y does. */
+static void add_residual(const struct product_job *job, const struct ulb_gemm *g)
 {
-    const struct ulb_decoder *d = rows->job->d;
-    const struct ulb_gemm *g = &rows->gemm;
-    for (size_t n = 0; n < g->n && rows->job->call->residual; n++)
-        d->options.ops->add(d->x + n * g->m + g->m0, g->y + n * g->m + g->m0, g->m1 - g->m0);
+    float *x = job->d->x + (g->y - job->call->y);
+    for (size_t n = 0; n < g->n && job->call->residual; n++)
+        job->d->options.ops->add(x + n * g->m + g->m0, g->y + n * g->m + g->m0, g->m1 - g->m0);
 }
 
-/* See struct ulb_gemm's more. The thread that plays a slow core gets each piece several times. */
+/* How often a thread runs a piece: one that plays a slow core several times. */
+static size_t times_of(const struct ulb_decoder_options *options, size_t thread)
+{
+    return thread == options->slow_thread && options->slow_times > 1 ? options->slow_times : 1;
+}
+
+/* See struct ulb_gemm's more. */
 static bool next_rows(void *arg, size_t *m0, size_t *m1)
 {
     struct rows *rows = arg;
-    const struct ulb_decoder_options *options = &rows->job->d->options;
     bool again = rows->repeats > 0;
     if (again) {
         rows->repeats--;
     } else {
         if (rows->gemm.m1 > rows->gemm.m0)
-            add_residual(rows);
+            add_residual(rows->job, &rows->gemm);
         rows->gemm.m0 = rows->gemm.m1 = 0;
         if (!ulb_split_next(rows->split, rows->thread, &rows->gemm.m0, &rows->gemm.m1))
             return false;
-        if (rows->thread == options->slow_thread && options->slow_times > 1)
-            rows->repeats = options->slow_times - 1;
+        rows->repeats = times_of(&rows->job->d->options, rows->thread) - 1;
     }
     *m0 = rows->gemm.m0;
     *m1 = rows->gemm.m1;
     return true;
+}
+
+/* Of many tokens, whose tiles have parts. */
+static void run_pieces(const struct rows *rows)
+{
+    const struct ulb_kernel *kernel = rows->job->kernel;
+    struct ulb_split_piece piece;
+    while (ulb_split_next_piece(rows->split, rows->thread, &piece)) {
+        struct ulb_gemm g = ulb_gemm_piece(&rows->gemm, kernel->activation, rows->split, &piece);
+        for (size_t i = 0; i < times_of(&rows->job->d->options, rows->thread); i++)
+            kernel->run(&g);
+        add_residual(rows->job, &g);
+    }
 }
 
 static void run_product(const struct product_job *job, size_t thread, size_t i,
@@ -153,6 +170,10 @@ static void run_product(const struct product_job *job, size_t thread, size_t i,
     const struct ulb_decoder *d = job->d;
     struct rows rows = {
         .job = job, .split = &d->splits[i], .gemm = gemm_of(job, a, &d->products[i]), .thread = thread};
+    if (rows.split->parts > 1) {
+        run_pieces(&rows);
+        return;
+    }
     struct ulb_gemm g = rows.gemm;
     g.more = next_rows;
     g.rows = &rows;
@@ -192,8 +213,8 @@ void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *c
     if (!job.apart)
         ulb_team_run(d->options.team, inputs_part, &job);
     for (size_t i = 0; i < call->products; i++) {
-        d->splits[i] = ulb_split_of(d->options.split, job.m, kernel->mr, d->threads, d->options.rates,
-                                    d->ranges + i * d->threads);
+        d->splits[i] = ulb_gemm_split(d->options.split, kernel, job.m, d->products[i].n, d->threads,
+                                      d->options.rates, d->ranges + i * d->threads);
         ulb_split_reset(&d->splits[i]);
     }
     ulb_kernel_doing(kernel, job.m, job.k, d->n);

@@ -345,8 +345,8 @@ void ulb_grid_close(struct ulb_grid *grid)
 struct ulb_row_split ulb_grid_split(struct ulb_grid *grid, const struct ulb_grid_cell *cell)
 {
     ulb_grid_set_thread_shares(grid, cell);
-    return ulb_split_of(grid->plan.settings->splits[0], cell->m, cell->kernel->mr, grid->plan.machine->pus.n,
-                        grid->thread_shares, grid->ranges);
+    return ulb_gemm_split(grid->plan.settings->splits[0], cell->kernel, cell->m, cell->n,
+                          grid->plan.machine->pus.n, grid->thread_shares, grid->ranges);
 }
 
 struct ulb_gemm ulb_grid_gemm(const struct ulb_grid *grid, const struct ulb_grid_cell *cell)

@@ -42,12 +42,17 @@ static uint64_t pack(uint32_t front, uint32_t back)
     return (uint64_t)back << 32 | front;
 }
 
-static size_t tiles_of(const struct ulb_row_split *split)
+static size_t parts_of(const struct ulb_row_split *split)
 {
-    return (split->m + split->grain - 1) / split->grain;
+    return split->parts > 1 ? split->parts : 1;
 }
 
-/* First tile of a thread's part. */
+static size_t tiles_of(const struct ulb_row_split *split)
+{
+    return (split->m + split->grain - 1) / split->grain * parts_of(split);
+}
+
+/* First tile, or part of a tile, of a thread's. */
 static uint32_t first_tile(const struct ulb_row_split *split, size_t thread)
 {
     size_t tiles = tiles_of(split);
@@ -69,6 +74,17 @@ void ulb_split_reset(struct ulb_row_split *split)
     }
 }
 
+/* Of so many parts of tiles those that make a piece: whole tiles, or what ends within one. at: their front,
+ * or their back. */
+static uint32_t in_a_piece(const struct ulb_row_split *split, uint32_t n, uint32_t at, bool from_front)
+{
+    uint32_t parts = (uint32_t)parts_of(split), inside = at % parts;
+    uint32_t most = inside == 0 ? n : from_front ? parts - inside : inside;
+    if (inside == 0 && n > parts)
+        return n - n % parts;
+    return n < most ? n : most;
+}
+
 /* Takes from the front (own part) or the back (somebody else's): all of it, or in the dynamic split a quarter
  * of what is left but at least chunk tiles. Large pieces come first and keep streams whole. Small ones come
  * at the end, where threads of different speed would wait for each other. */
@@ -85,6 +101,7 @@ static bool take(struct ulb_row_split *split, size_t victim, bool from_front, ui
             n = left / TAKEN_OF > split->chunk ? left / TAKEN_OF : (uint32_t)split->chunk;
             n = n < left ? n : left;
         }
+        n = in_a_piece(split, n, from_front ? front : back, from_front);
         uint64_t rest = from_front ? pack(front + n, back) : pack(front, back - n);
         if (atomic_compare_exchange_weak_explicit(range, &seen, rest, memory_order_relaxed,
                                                   memory_order_relaxed)) {
@@ -112,9 +129,10 @@ static size_t fullest(const struct ulb_row_split *split, size_t thread)
     return victim;
 }
 
-bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size_t *m1)
+bool ulb_split_next_piece(struct ulb_row_split *split, size_t thread, struct ulb_split_piece *piece)
 {
     uint32_t begin, end;
+    const size_t parts = parts_of(split);
     bool found = take(split, thread, true, &begin, &end);
     while (!found && split->kind == ULB_SPLIT_DYNAMIC) {
         size_t victim = fullest(split, thread);
@@ -124,8 +142,21 @@ bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size
     }
     if (!found)
         return false;
-    *m0 = begin * split->grain;
-    *m1 = end * split->grain < split->m ? end * split->grain : split->m;
+    const size_t first = begin / parts, last = (end + parts - 1) / parts, part0 = begin % parts;
+    *piece = (struct ulb_split_piece){.m0 = first * split->grain,
+                                      .m1 = last * split->grain < split->m ? last * split->grain : split->m,
+                                      .part0 = part0,
+                                      .part1 = end - begin < parts ? part0 + (end - begin) : parts};
+    return true;
+}
+
+bool ulb_split_next(struct ulb_row_split *split, size_t thread, size_t *m0, size_t *m1)
+{
+    struct ulb_split_piece piece;
+    if (!ulb_split_next_piece(split, thread, &piece))
+        return false;
+    *m0 = piece.m0;
+    *m1 = piece.m1;
     return true;
 }
 

@@ -324,8 +324,8 @@ static void expect_logits(const struct ulb_decoder *decoder, const struct ulb_de
         fail_msg("other logits: %s, cache in %s", what, ulb_kv_type_name(type));
 }
 
-/* A context of several pieces, with a window and in any type: the last token alone, all positions at once and
- * in steps of other sizes, to the last bit. */
+/* A context of several pieces, and tiles of several parts, with a window and in any type: the last token
+ * alone, all positions at once and in steps of other sizes, to the last bit. */
 static void pieces_add_up(void **state)
 {
     (void)state;
@@ -343,8 +343,11 @@ static void pieces_add_up(void **state)
     for (int i = 0; i < 3 * ULB_KV_TYPES; i++) {
         static const size_t steps[] = {61, 1, 128};
         enum ulb_kv_type type = (enum ulb_kv_type)(i / 3);
-        const struct ulb_decoder_options options = {
-            .positions = LONG, .batch = LONG, .kv_type = type, .attention = ulb_attention_ops(sets[i % 3])};
+        const struct ulb_decoder_options options = {.positions = LONG,
+                                                    .batch = LONG,
+                                                    .kv_type = type,
+                                                    .split = i % 2 ? ULB_SPLIT_DYNAMIC : ULB_SPLIT_STATIC,
+                                                    .attention = ulb_attention_ops(sets[i % 3])};
         struct ulb_decoder *decoder = open_decoder(&bench, &shape, &options);
         float *expected = calloc(shape.vocab, sizeof *expected);
         ulb_decoder_forward(decoder, tokens, LONG, 0);

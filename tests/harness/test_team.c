@@ -137,8 +137,8 @@ static void every_row_is_taken_once(void **state)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_WEIGHTED; kind++) {
                 memset(job, 0, sizeof *job);
-                job->split =
-                    (struct ulb_row_split){(enum ulb_split)kind, sizes[s], 32, n, 2, thread_shares, ranges};
+                job->split = (struct ulb_row_split){(enum ulb_split)kind, sizes[s], 32, n, 2,
+                                                    thread_shares,        ranges,   1};
                 job->slow_thread = 0;
                 ulb_split_reset(&job->split);
                 ulb_team_run(team, take_rows, job);
@@ -152,13 +152,79 @@ static void every_row_is_taken_once(void **state)
     free(job);
 }
 
+/* Every part of every tile is taken once: in pieces of whole tiles, or of parts of one. */
+static void take_pieces(void *arg, size_t thread)
+{
+    struct split_job *job = arg;
+    struct ulb_split_piece piece;
+    const size_t grain = job->split.grain, parts = job->split.parts;
+    while (ulb_split_next_piece(&job->split, thread, &piece)) {
+        bool whole = piece.part0 == 0 && piece.part1 == parts, one = piece.m1 <= piece.m0 + grain;
+        if (piece.m0 % grain || piece.m0 >= piece.m1 || piece.part0 >= piece.part1 || (!whole && !one))
+            atomic_fetch_add(&job->ragged, 1);
+        for (size_t tile = piece.m0 / grain; tile * grain < piece.m1; tile++) {
+            for (size_t part = piece.part0; part < piece.part1; part++)
+                atomic_fetch_add(&job->rows[tile * parts + part], 1);
+        }
+        if (thread == job->slow_thread)
+            sched_yield();
+    }
+}
+
+static void every_part_is_taken_once(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 33, 320, 4096};
+    static struct ulb_tile_range ranges[THREADS_MAX];
+    static const double thread_shares[THREADS_MAX] = {3, 1, 1, 0.5};
+    struct split_job *job = calloc(1, sizeof *job);
+    assert_non_null(job);
+    for (size_t turn = 0; turn < 4 * 4 * 3 * 3; turn++) {
+        size_t n = 1 + turn % 4, m = sizes[turn / 4 % 4], parts = 2 + turn / 16 % 3;
+        struct ulb_team *team = team_of(n);
+        memset(job, 0, sizeof *job);
+        job->split = ulb_split_of((enum ulb_split)(turn / 48), m, 32, n, thread_shares, ranges);
+        job->split.parts = parts;
+        ulb_split_reset(&job->split);
+        ulb_team_run(team, take_pieces, job);
+        assert_int_equal(job->ragged, 0);
+        for (size_t i = 0; i < ROWS_MAX; i++)
+            assert_int_equal(job->rows[i], i < (m + 31) / 32 * parts);
+        ulb_team_stop(team);
+    }
+    free(job);
+}
+
+/* Parts even out what tiles alone leave: three tiles of two parts, for two threads. */
+static void parts_share_a_tile(void **state)
+{
+    (void)state;
+    static struct ulb_tile_range ranges[2];
+    struct ulb_row_split split = ulb_split_of(ULB_SPLIT_STATIC, 96, 32, 2, NULL, ranges);
+    struct ulb_split_piece piece;
+    split.parts = 2;
+    ulb_split_reset(&split);
+    assert_true(ulb_split_next_piece(&split, 1, &piece));
+    assert_int_equal(piece.m0, 32);
+    assert_int_equal(piece.m1, 64);
+    assert_int_equal(piece.part0, 1);
+    assert_int_equal(piece.part1, 2);
+    assert_true(ulb_split_next_piece(&split, 1, &piece));
+    assert_int_equal(piece.m0, 64);
+    assert_int_equal(piece.m1, 96);
+    assert_int_equal(piece.part0, 0);
+    assert_int_equal(piece.part1, 2);
+    assert_false(ulb_split_next_piece(&split, 1, &piece));
+    assert_true(ulb_split_slowest(&split) == 0.5);
+}
+
 /* A thread that does nothing leaves all its rows to the others in the dynamic split, and in that alone. */
 static void only_the_dynamic_split_steals(void **state)
 {
     (void)state;
     static struct ulb_tile_range ranges[2];
     for (int kind = ULB_SPLIT_STATIC; kind <= ULB_SPLIT_DYNAMIC; kind++) {
-        struct ulb_row_split split = {(enum ulb_split)kind, 640, 32, 2, 3, NULL, ranges};
+        struct ulb_row_split split = {(enum ulb_split)kind, 640, 32, 2, 3, NULL, ranges, 1};
         size_t m0, m1, rows = 0;
         ulb_split_reset(&split);
         while (ulb_split_next(&split, 1, &m0, &m1))
@@ -172,7 +238,7 @@ static void shares_set_the_parts(void **state)
     (void)state;
     static struct ulb_tile_range ranges[2];
     const double thread_shares[2] = {3, 1};
-    struct ulb_row_split split = {ULB_SPLIT_WEIGHTED, 3200, 32, 2, 1, thread_shares, ranges};
+    struct ulb_row_split split = {ULB_SPLIT_WEIGHTED, 3200, 32, 2, 1, thread_shares, ranges, 1};
     size_t m0, m1;
     ulb_split_reset(&split);
     assert_true(ulb_split_next(&split, 0, &m0, &m1));
@@ -270,6 +336,8 @@ int main(void)
         cmocka_unit_test(the_caller_gets_its_affinity_back),
         cmocka_unit_test(a_pu_that_is_not_there_is_refused),
         cmocka_unit_test(every_row_is_taken_once),
+        cmocka_unit_test(every_part_is_taken_once),
+        cmocka_unit_test(parts_share_a_tile),
         cmocka_unit_test(only_the_dynamic_split_steals),
         cmocka_unit_test(shares_set_the_parts),
         cmocka_unit_test(the_monitor_learns_anew),
