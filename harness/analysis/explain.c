@@ -80,6 +80,40 @@ static json_t *bound_rows(const struct ulb_explain *explain, const struct ulb_ke
     return rows;
 }
 
+/* What a register tile's products alone take, as the compute limit makes them (kernels/peak). Without
+ * vector_bits if the kernel makes them otherwise. */
+static struct ulb_mix products_of(const struct ulb_kernel *kernel)
+{
+    struct ulb_mix products = {.vector_bits = kernel->tile_mix.vector_bits};
+    const double weights = 32.0 * kernel->nr / fmax(1, products.vector_bits);
+    if (kernel->activation == ULB_ACT_F32)
+        products.fmas = 32 * weights;
+    else if (kernel->tile_mix.dot_products > 0)
+        products.dot_products = (kernel->activation == ULB_ACT_BF16 ? 16 : 8) * weights;
+    else
+        products.vector_bits = 0;
+    return products;
+}
+
+/* Of a bound of the kernel's register tile: cycles of a token, and the share of the compute limit that it
+ * allows. */
+static void set_tile_figures(json_t *row, const struct ulb_explain *explain, const struct ulb_kernel *kernel)
+{
+    const json_t *cycles = json_object_get(row, "bound_cycles");
+    const char *why = json_string_value(json_object_get(row, "bound_cycles_reason"));
+    const struct ulb_mix products = products_of(kernel);
+    const struct ulb_core *core =
+        ulb_core_find(explain->cores, json_string_value(json_object_get(row, "core")));
+    double bound = json_is_number(cycles) ? json_number_value(cycles) : NAN, alone = NAN;
+    struct ulb_port_bound limit;
+    char reason[ULB_CORE_REASON_BYTES];
+    if (products.vector_bits > 0 && core && ulb_core_bound(core, &products, kernel->needs, &limit, reason))
+        alone = limit.cycles;
+    ulb_set_figure(row, "bound_cycles_per_token", bound / kernel->nr, why);
+    ulb_set_figure(row, "peak_share", alone / bound,
+                   why ? why : "its products are not those of the compute limit");
+}
+
 /* The same for the tokens of the kernel's register tile at once, where these are several. */
 static void set_tile(json_t *document, const struct ulb_explain *explain, const struct ulb_kernel *kernel)
 {
@@ -92,13 +126,7 @@ static void set_tile(json_t *document, const struct ulb_explain *explain, const 
            *row;
     size_t i;
     set_mix(tile, &kernel->tile_mix);
-    json_array_foreach(json_object_get(tile, "bounds"), i, row)
-    {
-        const json_t *cycles = json_object_get(row, "bound_cycles");
-        const char *reason = json_string_value(json_object_get(row, "bound_cycles_reason"));
-        ulb_set_figure(row, "bound_cycles_per_token",
-                       json_is_number(cycles) ? json_number_value(cycles) / kernel->nr : NAN, reason);
-    }
+    json_array_foreach(json_object_get(tile, "bounds"), i, row) set_tile_figures(row, explain, kernel);
     json_object_set_new(document, "tile", tile);
 }
 

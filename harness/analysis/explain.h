@@ -18,8 +18,9 @@ struct ulb_explain {
 };
 
 /* One object: kernel, mix, "bounds" by core, "tile", "measured" by class, "turning_points" by platform and
- * class. "tile" has mix and bounds of the tokens that the kernel takes at once; null for one. What could not
- * be had is null with its reason. The caller frees *out whatever the status. */
+ * class. "tile" has mix and bounds of the tokens that the kernel takes at once, and peak_share, the share of
+ * the compute limit that such a bound allows; null for one. What could not be had is null with its reason.
+ * The caller frees *out whatever the status. */
 enum ulb_status ulb_explain_kernel(const struct ulb_explain *explain, const struct ulb_kernel *kernel,
                                    json_t **out, struct ulb_error *err);
 

@@ -91,6 +91,27 @@ for word in 'pipes inferred from throughput' InstLatx64 'decided by' 'lion-cove 
     grep -qE -- "$word" report || fail "the report lacks '$word'"
 done
 
+# For several tokens at once: what the instructions allow of the compute limit, and what is reached.
+"$bench" "${quick[@]}" --explain 'int8a8-(sign|dpn)-avx2-,int8a8-scalar-ref,q4_0q8_0-rows-avx512vnni-' --n 4,6 --json >out.json 2>notes ||
+    fail "explain of several tokens: $(cat notes)"
+python3 - out.json <<'P' || fail "several tokens"
+import json, sys
+by_name = {e["kernel"].split("-")[0] + "-" + e["kernel"].split("-")[1]: e for e in json.load(open(sys.argv[1]))["explain"]}
+rows = by_name["q4_0q8_0-rows"]
+zen4 = next(b for b in rows["tile"]["bounds"] if b["core"] == "zen4")
+assert abs(zen4["peak_share"] - 0.8) < 1e-6  # 8 dot products of 10 instructions of the same pipes
+assert all(b["peak_share"] is None or 0 < b["peak_share"] <= 1 for b in rows["tile"]["bounds"])
+assert by_name["int8a8-scalar"]["tile"] is None
+for e in by_name.values():
+    assert [c["n"] for c in e["gemm"]] in ([4, 6], []), e["gemm"]
+    for c in e["gemm"]:
+        assert c["gops"] > 0 and (c["m"], c["k"]) == (4096, 4096) and "peak_share_bound" in c
+assert any(e["gemm"] for e in by_name.values())
+P
+"$bench" "${quick[@]}" --explain int8a8-sign-avx2- --n 4 >report 2>notes || fail "several tokens as text: $(cat notes)"
+tr '\n' ' ' <report | grep -qE '^int8a8-sign[^ ]*, 4096x4096, N = 4: [0-9.]+ GOP/s, [0-9]+ % of the compute limit' ||
+    fail "the first line is not the answer"
+
 # On a hybrid machine every class has its own gamma and beta.
 if python3 -c 'import os, sys; sys.exit(not {0, 1} <= os.sched_getaffinity(0))'; then
     HWLOC_XMLFILE=$ULB_SOURCE/tests/cli/hybrid-1p1e.xml HWLOC_THISSYSTEM=1 \

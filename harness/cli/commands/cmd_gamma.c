@@ -58,6 +58,8 @@ static enum ulb_status run(int argc, char **argv, struct ulb_error *err)
     enum ulb_status status = ulb_parse_arguments(&parser, argc, argv, &options, &done, err);
     if (status != ULB_OK || done)
         return status;
+    if (options.measure.settings.tokens && (!options.explain || options.target))
+        return ulb_fail(err, ULB_BAD_INPUT, "--n needs --explain KERNEL, a kernel of the CPU");
     if (options.target && !options.explain)
         return ulb_fail(err, ULB_BAD_INPUT, "--target needs --explain KERNEL, a kernel of devices");
     if (options.target)

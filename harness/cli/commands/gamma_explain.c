@@ -7,7 +7,9 @@
 #include "harness/cli/option.h"
 #include "harness/cli/table.h"
 #include "harness/analysis/explain.h"
+#include "harness/session/json_number.h"
 
+#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +111,17 @@ static int source_number(const json_t *rows, size_t row, bool *is_new)
     return number;
 }
 
+/* Of a row that has a share of the compute limit. */
+static void set_percent(json_t *row)
+{
+    char text[16];
+    const json_t *share = json_object_get(row, "peak_share");
+    if (!json_is_number(share))
+        return;
+    snprintf(text, sizeof text, "%.0f %%", 100 * json_number_value(share));
+    json_object_set_new(row, "peak_percent", json_string(text));
+}
+
 /* Adds the cells of the table that JSON says otherwise. */
 static void describe_bounds(json_t *rows)
 {
@@ -123,6 +136,7 @@ static void describe_bounds(json_t *rows)
         json_object_set_new(row, "shown", json_string(name));
         json_object_set_new(row, "table", json_integer(source_number(rows, i, &is_new)));
         json_object_set_new(row, "why", json_string(decided ? decided : reason));
+        set_percent(row);
     }
 }
 
@@ -163,6 +177,7 @@ static void print_tile(const json_t *tile)
     static const struct ulb_column columns[] = {
         {"shown", "core", 0},
         {"bound_cycles_per_token", "per token", 3},
+        {"peak_percent", "of peak", 0},
         {"bound_cycles", "bound", 3},
         {"vector_ports_cycles", "ports", 3},
         {"loads_cycles", "loads", 3},
@@ -180,7 +195,8 @@ static void print_tile(const json_t *tile)
     json_t *rows = json_deep_copy(json_object_get(tile, "bounds"));
     describe_bounds(rows);
     ulb_print_wrapped(stdout, "",
-                      "lower limit by port counting, cycles per 32 weights and all of these tokens");
+                      "lower limit by port counting, cycles per 32 weights and all of these tokens; of peak: "
+                      "the most of the compute limit that it allows");
     ulb_print_table(rows, columns, ULB_COUNT(columns));
     json_decref(rows);
 }
@@ -220,6 +236,45 @@ static void print_turns(const json_t *document)
     ulb_print_wrapped(
         stdout, "", "memory-bound while beta is below B/gamma, compute-bound above; bytes/cycle of one core");
     ulb_print_table(json_object_get(document, "turning_points"), columns, ULB_COUNT(columns));
+}
+
+/* What calls of several tokens reached, beside what the instructions of a register tile allow. */
+static void print_gemm(const json_t *document)
+{
+    size_t i;
+    const json_t *cell;
+    const char *kernel = json_string_value(json_object_get(document, "kernel"));
+    json_array_foreach(json_object_get(document, "gemm"), i, cell)
+    {
+        char allowed[40] = "";
+        const json_t *most = json_object_get(cell, "peak_share_bound"),
+                     *share = json_object_get(cell, "peak_share");
+        if (json_is_number(most))
+            snprintf(allowed, sizeof allowed, "; %.0f %% are possible", 100 * json_number_value(most));
+        ulb_print_wrapped_as(stdout, "", "%s, %s, N = %d: %.1f GOP/s, %.0f %% of the compute limit%s", kernel,
+                             json_string_value(json_object_get(cell, "layer")),
+                             (int)json_integer_value(json_object_get(cell, "n")),
+                             json_number_value(json_object_get(cell, "gops")), 100 * json_number_value(share),
+                             allowed);
+    }
+    if (i == 0)
+        ulb_print_wrapped_as(stdout, "", "%s: not measured, it cannot run here", kernel);
+}
+
+/* Of several tokens at once. */
+static void print_tokens(const json_t *explanations)
+{
+    for (size_t i = 0; i < json_array_size(explanations); i++)
+        print_gemm(json_array_get(explanations, i));
+    for (size_t i = 0; i < json_array_size(explanations); i++) {
+        const json_t *document = json_array_get(explanations, i), *tile = json_object_get(document, "tile");
+        printf("\n%s\n", json_string_value(json_object_get(document, "kernel")));
+        if (json_is_null(tile))
+            ulb_print_wrapped(stdout, "", json_string_value(json_object_get(document, "tile_reason")));
+        else
+            print_tile(tile);
+    }
+    print_sources(json_object_get(json_array_get(explanations, 0), "bounds"));
 }
 
 static void print_explanations(const json_t *explanations)
@@ -267,13 +322,66 @@ static enum ulb_status show(const struct ulb_measure_options *options, const str
                             json_t *explanations, struct ulb_error *err)
 {
     if (!options->json) {
-        print_explanations(explanations);
+        (options->settings.tokens ? print_tokens : print_explanations)(explanations);
         json_decref(explanations);
         return ULB_OK;
     }
     json_t *document = json_copy(json_object_get(record->root, "gamma"));
     json_object_set_new(document, "explain", explanations);
     return ulb_print_json(document, err);
+}
+
+/* The share of the compute limit that the core of this machine's first class allows the kernel; NAN: not
+ * known. */
+static double peak_share_here(const json_t *document)
+{
+    const json_t *here = json_object_get(json_array_get(json_object_get(document, "measured"), 0), "core"),
+                 *row;
+    size_t i;
+    json_array_foreach(json_object_get(json_object_get(document, "tile"), "bounds"), i, row)
+    {
+        const json_t *share = json_object_get(row, "peak_share");
+        if (json_is_string(here) && json_equal(here, json_object_get(row, "core")) && json_is_number(share))
+            return json_number_value(share);
+    }
+    return NAN;
+}
+
+/* "gemm" of each explanation: its kernel's cells. */
+static void add_cells(json_t *explanations, const struct ulb_record *record)
+{
+    static const char *const keys[] = {"layer", "m", "k", "n", "gops", "peak_gops", "peak_share"};
+    size_t i, c;
+    json_t *document, *cell;
+    json_array_foreach(explanations, i, document)
+    {
+        json_t *cells = json_array();
+        json_array_foreach(json_object_get(record->root, "cells"), c, cell)
+        {
+            if (!json_equal(json_object_get(cell, "kernel"), json_object_get(document, "kernel")))
+                continue;
+            json_t *row = json_object();
+            for (size_t k = 0; k < ULB_COUNT(keys); k++)
+                json_object_set(row, keys[k], json_object_get(cell, keys[k]));
+            ulb_set_figure(row, "peak_share_bound", peak_share_here(document),
+                           "the core's ports, or the kernel's mix, are not known");
+            json_array_append_new(cells, row);
+        }
+        json_object_set_new(document, "gemm", cells);
+    }
+}
+
+/* Runs products of the tokens that the settings name. */
+static enum ulb_status measure_tokens(const char *filter, struct ulb_measure_options *options,
+                                      json_t *explanations, struct ulb_error *err)
+{
+    struct ulb_record record = {NULL};
+    enum ulb_status status =
+        filter[0] ? ulb_measure_run(options, ULB_STAGE_GEMM, &record, err) : ulb_record_new(&record, err);
+    if (status == ULB_OK)
+        add_cells(explanations, &record);
+    ulb_record_free(&record);
+    return status;
 }
 
 /* Measures the kernels of the filter and memory, then explains the chosen ones. */
@@ -288,6 +396,8 @@ static enum ulb_status measure_and_show(const bool *chosen, const char *filter,
         json_t *explanations = json_array();
         ulb_print_warnings(&record);
         status = explain_chosen(chosen, options, &record, explanations, err);
+        if (status == ULB_OK && options->settings.tokens)
+            status = measure_tokens(filter, options, explanations, err);
         if (status == ULB_OK)
             status = show(options, &record, explanations, err);
         else
