@@ -182,17 +182,18 @@ static struct ulb_kernel_choice judge(struct contender *c, size_t rounds)
     return choice;
 }
 
-/* Kernels of the format that the filters let pass and that can run; bits that others lack are added to
- * missing. */
+/* Kernels of the format and layout that the filters let pass and that can run; bits that others lack are
+ * added to missing. layout NULL: any. */
 static size_t list_kernels(const struct ulb_selection *selection, const char *format,
-                           const struct ulb_kernel **kernels, ulb_isa_set *missing)
+                           const struct ulb_layout *layout, const struct ulb_kernel **kernels,
+                           ulb_isa_set *missing)
 {
     bool filtered = ulb_kernel_filtered(selection, format);
     size_t n = 0;
     for (size_t i = 0; i < ulb_kernel_count; i++) {
         const struct ulb_kernel *kernel = ulb_kernels[i];
         bool wanted = filtered ? ulb_selection_wants(selection, kernel) : !is_reference(kernel);
-        if (!is_of(kernel, format) || !wanted)
+        if (!is_of(kernel, format) || !wanted || (layout && kernel->layout != layout))
             continue;
         if (ulb_selection_can_run(selection, kernel->needs))
             kernels[n++] = kernel;
@@ -217,7 +218,7 @@ enum ulb_status ulb_kernel_check(const struct ulb_selection *selection, const ch
     const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
     if (!kernels)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the list of kernels");
-    size_t n = list_kernels(selection, format, kernels, &missing);
+    size_t n = list_kernels(selection, format, NULL, kernels, &missing);
     free(kernels);
     return n > 0 ? ULB_OK : no_kernel(format, missing, err);
 }
@@ -229,7 +230,7 @@ enum ulb_status ulb_kernel_try(struct ulb_session *session, const struct ulb_tri
     ulb_isa_set missing = 0;
     enum ulb_status status = ULB_OK;
     const struct ulb_kernel **kernels = calloc(ulb_kernel_count, sizeof *kernels);
-    *n = kernels ? list_kernels(&session->selection, shape->format, kernels, &missing) : 0;
+    *n = kernels ? list_kernels(&session->selection, shape->format, shape->layout, kernels, &missing) : 0;
     float *y = aligned_alloc(64, ulb_round_up(shape->n * shape->m * sizeof *y, 64));
     const struct ulb_gemm like = {.m = shape->m, .k = shape->k, .n = shape->n, .y = y, .y_stride = shape->m};
     struct contender *contenders = calloc(*n + 1, sizeof *contenders);

@@ -41,6 +41,7 @@ enum ulb_status ulb_kernel_check(const struct ulb_selection *selection, const ch
 struct ulb_trial_shape {
     const char *format;
     size_t m, k, n;
+    const struct ulb_layout *layout; /* kernels that read this one alone; NULL: any */
     bool tune; /* each with its prefetches where they serve it better; else all with their own */
 };
 

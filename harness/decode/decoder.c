@@ -22,6 +22,11 @@ static void *take(struct room *room, size_t bytes)
     return room->base ? room->base + at : NULL;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static size_t inputs_of(const struct ulb_kernel *kernel, size_t n, size_t k)
 {
     return kernel ? ulb_activations_bytes(kernel->activation, n, ulb_round_up(k, ULB_X_GRAIN)) : 0;
@@ -33,10 +38,9 @@ static size_t input_bytes(const struct ulb_decoder *d, size_t n)
     size_t most = 0;
     for (int linear = 0; linear < ULB_LINEARS; linear++) {
         size_t k = ulb_linear_columns(&d->shape, (enum ulb_linear)linear);
-        size_t one = inputs_of(d->weights.kernel[linear], n, k),
-               many = inputs_of(d->weights.many[linear], n, k);
-        most = one > most ? one : most;
-        most = many > most ? many : most;
+        most = larger(most, inputs_of(d->weights.kernel[linear], n, k));
+        for (size_t i = 0; i < d->weights.n_steps; i++)
+            most = larger(most, inputs_of(d->weights.steps[i].kernel[linear], n, k));
     }
     return most;
 }
@@ -183,6 +187,14 @@ void ulb_decoder_close(struct ulb_decoder *d)
     ulb_pages_unmap(&d->storage);
     ulb_pages_unmap(&d->cache_pages);
     free(d);
+}
+
+const struct ulb_step_kernels *ulb_step_kernels_of(const struct ulb_decoder_weights *weights, size_t n)
+{
+    size_t i = 0;
+    while (i + 1 < weights->n_steps && weights->steps[i].tokens < n)
+        i++;
+    return n > 1 && weights->n_steps > 0 ? &weights->steps[i] : NULL;
 }
 
 void ulb_decoder_set_split(struct ulb_decoder *d, enum ulb_split split, const double *rates)

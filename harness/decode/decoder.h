@@ -73,12 +73,22 @@ double ulb_kv_bytes(const struct ulb_decoder_shape *shape, enum ulb_kv_type type
 /* Bytes of the cache of one layer with room for so many positions. */
 size_t ulb_kv_capacity(const struct ulb_decoder_shape *shape, enum ulb_kv_type type, size_t positions);
 
+/* Kernels for steps of so many tokens. */
+struct ulb_step_kernels {
+    size_t tokens;
+    const struct ulb_kernel *kernel[ULB_LINEARS]; /* NULL: that for one token */
+    struct ulb_prefetch prefetch[ULB_LINEARS];
+};
+
 /* Packed weights: what a layer reads one after the other, layer after layer. The matrices of experts are
  * neighbours. */
 struct ulb_decoder_weights {
-    const struct ulb_kernel *kernel[ULB_LINEARS];
-    const struct ulb_kernel *many[ULB_LINEARS]; /* for more than one token, same layouts; NULL: kernel */
-    struct ulb_prefetch prefetch[ULB_LINEARS], gemm_prefetch[ULB_LINEARS]; /* of kernel, of many */
+    const struct ulb_kernel *kernel[ULB_LINEARS]; /* for one token */
+    struct ulb_prefetch prefetch[ULB_LINEARS];
+    /* For more tokens, same layouts, by their number. A step takes the first that is for as many or more, or
+     * the last. */
+    const struct ulb_step_kernels *steps;
+    size_t n_steps;
     size_t offset[ULB_LINEARS]; /* in a layer; of the head, in its own mapping */
     size_t bytes[ULB_LINEARS];  /* of one matrix, rounded up to whole lines */
     size_t layer_bytes;
@@ -88,6 +98,9 @@ struct ulb_decoder_weights {
     const uint16_t *embedding;      /* bfloat16 [embeddings][hidden]; token t has row t % embeddings */
     size_t embeddings;
 };
+
+/* The kernels of a step of n tokens; NULL: those for one token. */
+const struct ulb_step_kernels *ulb_step_kernels_of(const struct ulb_decoder_weights *weights, size_t n);
 
 struct ulb_decoder_options {
     struct ulb_team *team;
@@ -109,7 +122,8 @@ size_t ulb_decoder_buffer_bytes(const struct ulb_decoder_shape *shape,
                                 const struct ulb_decoder_weights *weights,
                                 const struct ulb_decoder_options *options);
 
-/* The weights and what the options point at must outlive the decoder. ULB_ENVIRONMENT when memory is short.
+/* The weights, and what they and the options point at, must outlive the decoder. ULB_ENVIRONMENT when memory
+ * is short.
  */
 enum ulb_status ulb_decoder_open(struct ulb_decoder **out, const struct ulb_decoder_shape *shape,
                                  const struct ulb_decoder_weights *weights,

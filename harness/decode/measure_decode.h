@@ -8,14 +8,22 @@
 
 struct ulb_session; /* harness/session/session.h */
 
-enum { ULB_LAYERS_AUTO = 0, ULB_UBATCH = 512 };
+enum { ULB_LAYERS_AUTO = 0, ULB_UBATCH = 512, ULB_SIZES = 16 };
+
+/* Numbers of tokens, ascending, each once. */
+struct ulb_sizes {
+    size_t n, items[ULB_SIZES];
+};
+size_t ulb_largest_size(const struct ulb_sizes *sizes); /* 0: there is none */
 
 struct ulb_decode_settings {
     const char *model;   /* a name of the catalogue, or a file */
     const char *formats; /* comma list; the 16-bit one comes first, whatever its place */
     size_t tokens;       /* to decode; 0: 128, quick 24 */
     size_t context;      /* positions in the cache before the first of them */
-    size_t prompt; /* of these, computed in steps of many tokens; more than context: context is as many */
+    /* The largest are positions of the context that are computed in steps of many tokens; where that is more
+     * than context, context is as many. The others are computed once the tokens are decoded. */
+    struct ulb_sizes prompts;
     size_t ubatch; /* tokens of one such step; 0: ULB_UBATCH */
     enum ulb_kv_type kv_type;
     size_t layers;       /* ULB_LAYERS_AUTO: as many as fit; SIZE_MAX: all, or an error */

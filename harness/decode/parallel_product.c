@@ -198,16 +198,18 @@ static void product_part(void *arg, size_t thread)
 void ulb_decoder_multiply(struct ulb_decoder *d, const struct ulb_linear_call *call)
 {
     const struct ulb_decoder_weights *weights = &d->weights;
-    bool many = d->n > 1 && call->linear != ULB_HEAD && weights->many[call->linear];
-    const struct ulb_kernel *kernel = (many ? weights->many : weights->kernel)[call->linear];
+    bool apart = d->n == 1 || call->inputs == 1;
+    const struct ulb_step_kernels *step = apart ? NULL : ulb_step_kernels_of(weights, d->n);
+    bool many = step && step->kernel[call->linear];
+    const struct ulb_kernel *kernel = (many ? step->kernel : weights->kernel)[call->linear];
     struct product_job job = {
         .d = d,
         .call = call,
         .kernel = kernel,
         .m = ulb_linear_rows(&d->shape, call->linear),
         .k = ulb_linear_columns(&d->shape, call->linear),
-        .prefetch = (many ? weights->gemm_prefetch : weights->prefetch)[call->linear],
-        .apart = d->n == 1 || call->linear == ULB_HEAD,
+        .prefetch = (many ? step->prefetch : weights->prefetch)[call->linear],
+        .apart = apart,
         .inputs = d->inputs,
     };
     if (!job.apart)

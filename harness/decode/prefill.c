@@ -17,8 +17,12 @@ enum {
     WEIGHTS_TRIED = 1 << 21,
     TILES_TRIED = 768 /* rows: whole tiles of 32, 48, 64 and 96 */,
     PEAK_SAMPLES = 3,
-    YARDSTICK_SAMPLES = 5
+    YARDSTICK_SAMPLES = 5,
+    PASSES = 5
 };
+
+/* Seconds in which a prompt is run again. */
+static const double AGAIN_QUICK = 0.2, AGAIN_FULL = 1;
 
 /* Kernels that differ by less are equal: the fixed order decides. */
 static const double TIE = 0.03;
@@ -53,16 +57,32 @@ static size_t count_layouts(const struct ulb_kernel_choice *choices, size_t n, b
     return count;
 }
 
+/* Fewer rows, as many tokens as asked for. */
+static struct ulb_trial_shape many_of(const struct ulb_trial_shape *one, size_t tokens)
+{
+    struct ulb_trial_shape shape = *one;
+    size_t tiles = WEIGHTS_TRIED / one->k / TILES_TRIED, most = TILES_TRIED * (tiles > 0 ? tiles : 1);
+    shape.m = one->m < most ? one->m : most;
+    shape.n = tokens;
+    return shape;
+}
+
+enum ulb_status ulb_prefill_refine(struct ulb_session *session, const struct ulb_trial_shape *one,
+                                   size_t tokens, const struct ulb_layout *layout, const double *rates,
+                                   struct ulb_kernel_choice *choice, struct ulb_error *err)
+{
+    struct ulb_trial_shape shape = many_of(one, tokens);
+    shape.layout = layout;
+    return ulb_kernel_choose(session, &shape, rates, choice, err);
+}
+
 enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_trial_shape *one,
                                    size_t tokens, const double *rates, struct ulb_prefill_choice *choice,
                                    struct ulb_error *err)
 {
     struct ulb_kernel_choice *ones = NULL, *many = NULL;
-    struct ulb_trial_shape shape = *one;
-    size_t n_ones, n_many, tiles = WEIGHTS_TRIED / one->k / TILES_TRIED;
-    size_t most = TILES_TRIED * (tiles > 0 ? tiles : 1);
-    shape.m = one->m < most ? one->m : most;
-    shape.n = tokens;
+    struct ulb_trial_shape shape = many_of(one, tokens);
+    size_t n_ones, n_many;
     shape.tune = false;
     enum ulb_status status = ulb_kernel_try(session, one, rates, &ones, &n_ones, err);
     if (status == ULB_OK)
@@ -96,10 +116,16 @@ static double operations(const struct ulb_decoder_shape *shape, size_t n, size_t
     return 2 * (weights * (double)n + (double)(shape->vocab * shape->hidden) * (double)steps);
 }
 
-/* What one step reads of the weights: with many tokens all experts. */
-static double step_bytes(const struct ulb_decoder_shape *shape, const struct ulb_decoder_weights *weights)
+/* What one step of n tokens reads of the weights: of experts as many as the tokens can choose. */
+static double step_bytes(const struct ulb_decoder_shape *shape, const struct ulb_decoder_weights *weights,
+                         size_t n)
 {
-    return (double)(weights->layer_bytes * shape->layers + weights->bytes[ULB_HEAD]);
+    double bytes = 0;
+    for (int i = 0; i < ULB_HEAD; i++) {
+        size_t count = ulb_linear_count(shape, (enum ulb_linear)i), most = n * shape->active;
+        bytes += (double)((count < most ? count : most) * weights->bytes[i] * shape->layers);
+    }
+    return bytes + (double)weights->bytes[ULB_HEAD];
 }
 
 static enum ulb_status measure_peak(struct ulb_session *session, enum ulb_activation activation, double *gops,
@@ -119,8 +145,9 @@ static enum ulb_status measure_peak(struct ulb_session *session, enum ulb_activa
     return ULB_OK;
 }
 
-static void name_kernels(const struct ulb_decoder_weights *weights, struct ulb_prefill *prefill)
+void ulb_prefill_name(const struct ulb_decoder_weights *weights, size_t n, struct ulb_prefill *prefill)
 {
+    const struct ulb_step_kernels *step = ulb_step_kernels_of(weights, n);
     const struct {
         enum ulb_linear linear;
         char *kernel, *prefetch;
@@ -129,10 +156,11 @@ static void name_kernels(const struct ulb_decoder_weights *weights, struct ulb_p
                  {ULB_GATE_UP, prefill->kernel_gate_up, prefill->prefetch_gate_up},
                  {ULB_DOWN, prefill->kernel_down, prefill->prefetch_down}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct ulb_kernel *kernel = weights->many[names[i].linear];
+        enum ulb_linear linear = names[i].linear;
+        const struct ulb_kernel *kernel = (step ? step->kernel : weights->kernel)[linear];
         ulb_kernel_name(kernel, names[i].kernel);
         snprintf(names[i].prefetch, sizeof prefill->prefetch_qkv, "%s",
-                 ulb_prefetch_name(kernel, prefill->ubatch, weights->gemm_prefetch[names[i].linear]));
+                 ulb_prefetch_name(kernel, n, (step ? step->prefetch : weights->prefetch)[linear]));
     }
 }
 
@@ -158,21 +186,14 @@ static struct ulb_prefill_split split_of(const double parts[ULB_DECODE_PARTS], d
                                       .wait = ms * parts[ULB_PART_WAIT]};
 }
 
-/* Samples of what memory gives, before the steps and after them. */
-static void sample_yardstick(struct ulb_session *session, double samples[YARDSTICK_SAMPLES])
-{
-    for (size_t i = 0; i < YARDSTICK_SAMPLES; i++)
-        samples[i] = ulb_read_yardstick(session);
-}
-
 /* The largest part; of products the nearer limit. */
-static void name_bound(struct ulb_prefill *prefill)
+static void name_bound(struct ulb_prompt_time *prompt)
 {
-    const struct ulb_prefill_split *split = &prefill->split_ms;
+    const struct ulb_prefill_split *split = &prompt->split_ms;
     const struct {
         const char *name;
         double ms;
-    } parts[] = {{prefill->peak_share < prefill->memory_share ? "memory" : "compute", split->gemm},
+    } parts[] = {{prompt->peak_share < prompt->memory_share ? "memory" : "compute", split->gemm},
                  {"attention", split->attention},
                  {"quantise", split->quantise},
                  {"norms", split->norms},
@@ -180,48 +201,99 @@ static void name_bound(struct ulb_prefill *prefill)
     size_t most = 0;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
         most = parts[i].ms > parts[most].ms ? i : most;
-    if (most == 0 && isnan(prefill->peak_share))
-        snprintf(prefill->reason, sizeof prefill->reason,
+    if (most == 0 && isnan(prompt->peak_share))
+        snprintf(prompt->reason, sizeof prompt->reason,
                  "no compute limit: none of the loops that measure it runs on this CPU");
     else
-        snprintf(prefill->bound, sizeof prefill->bound, "%s", parts[most].name);
+        snprintf(prompt->bound, sizeof prompt->bound, "%s", parts[most].name);
 }
 
-enum ulb_status ulb_prefill_measure(struct ulb_session *session, struct ulb_decoder *decoder,
-                                    const struct ulb_decoder_shape *shape, size_t layers,
-                                    const struct ulb_decoder_weights *weights, size_t n, size_t step,
-                                    struct ulb_prefill *prefill, struct ulb_error *err)
+/* One pass over a prompt. */
+struct pass {
+    double seconds, parts[ULB_DECODE_PARTS];
+};
+
+static enum ulb_status run_pass(const struct ulb_prefill_bench *bench, const uint32_t *tokens, size_t n,
+                                struct pass *pass, struct ulb_error *err)
 {
-    const struct ulb_kernel *widest = weights->many[ULB_GATE_UP];
+    enum ulb_status status = ULB_OK;
+    size_t step = bench->ubatch;
+    double begin = ulb_now();
+    *pass = (struct pass){0};
+    for (size_t at = 0; at < n && status == ULB_OK; at += step) {
+        ulb_decoder_forward(bench->decoder, tokens + at, n - at < step ? n - at : step, at);
+        add_parts(bench->decoder, bench->session->machine.pus.n, pass->parts);
+        status = ulb_check_interrupted(err);
+    }
+    pass->seconds = ulb_now() - begin;
+    return status;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    double x = ((const struct pass *)a)->seconds, y = ((const struct pass *)b)->seconds;
+    return (x > y) - (x < y);
+}
+
+/* The pass of median time, and what memory gave around all of them. */
+static enum ulb_status run_passes(const struct ulb_prefill_bench *bench, const uint32_t *tokens, size_t n,
+                                  struct pass *median, double *bandwidth, struct ulb_error *err)
+{
+    double yardstick[(PASSES + 1) * YARDSTICK_SAMPLES], spent = 0;
+    double again = bench->session->settings.quick ? AGAIN_QUICK : AGAIN_FULL;
+    struct pass passes[PASSES];
+    enum ulb_status status = ULB_OK;
+    size_t done = 0, sampled = 0;
+    for (bool more = true; status == ULB_OK;) {
+        for (size_t i = 0; i < YARDSTICK_SAMPLES; i++)
+            yardstick[sampled++] = ulb_read_yardstick(bench->session);
+        if (!more)
+            break;
+        status = run_pass(bench, tokens, n, &passes[done], err);
+        spent += passes[done++].seconds;
+        more = done < PASSES && spent < again;
+    }
+    qsort(passes, done, sizeof *passes, by_seconds);
+    *median = passes[(done - 1) / 2];
+    *bandwidth = ulb_median(yardstick, sampled);
+    return status;
+}
+
+static void fill_time(const struct ulb_prefill_bench *bench, size_t n, const struct pass *pass,
+                      double bandwidth, double peak, struct ulb_prompt_time *time)
+{
+    const struct ulb_decoder_shape *shape = bench->shape;
+    double run = (double)shape->layers, all = (double)bench->layers;
+    double whole = ulb_decode_extrapolate(pass->seconds, pass->parts[ULB_HEAD], run, all);
+    size_t steps = (n + bench->ubatch - 1) / bench->ubatch, step = n < bench->ubatch ? n : bench->ubatch;
+    *time = (struct ulb_prompt_time){.tokens = n, .ms = 1e3 * whole, .tokens_per_s = (double)n / whole};
+    time->gops = operations(shape, n, steps) / pass->seconds / 1e9;
+    time->peak_share = time->gops / peak;
+    time->memory_share = step_bytes(shape, bench->weights, step) * (double)steps / pass->seconds / bandwidth;
+    time->split_ms = split_of(pass->parts, all / run);
+    name_bound(time);
+}
+
+enum ulb_status ulb_prompt_measure(const struct ulb_prefill_bench *bench, size_t n,
+                                   struct ulb_prompt_time *time, struct ulb_error *err)
+{
+    const struct ulb_step_kernels *step =
+        ulb_step_kernels_of(bench->weights, n < bench->ubatch ? n : bench->ubatch);
+    const struct ulb_kernel *widest = (step ? step->kernel : bench->weights->kernel)[ULB_GATE_UP];
+    struct ulb_session *session = bench->session;
     uint32_t *tokens = calloc(n, sizeof *tokens);
-    double peak = NAN, yardstick[2 * YARDSTICK_SAMPLES];
+    double peak = NAN, bandwidth;
+    struct pass median;
     if (!tokens)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a prompt of %zu tokens", n);
     struct ulb_rng rng = {session->settings.seed};
     for (size_t i = 0; i < n; i++)
-        tokens[i] = (uint32_t)ulb_rng_below(&rng, shape->vocab);
+        tokens[i] = (uint32_t)ulb_rng_below(&rng, bench->shape->vocab);
     enum ulb_status status = measure_peak(session, widest->activation, &peak, err);
-    sample_yardstick(session, yardstick);
-    double begin = ulb_now(), parts[ULB_DECODE_PARTS] = {0};
-    size_t steps = 0;
-    for (size_t at = 0; at < n && status == ULB_OK; at += step, steps++) {
-        ulb_decoder_forward(decoder, tokens + at, n - at < step ? n - at : step, at);
-        add_parts(decoder, session->machine.pus.n, parts);
-        status = ulb_check_interrupted(err);
-    }
-    double seconds = ulb_now() - begin;
-    sample_yardstick(session, yardstick + YARDSTICK_SAMPLES);
-    double whole = ulb_decode_extrapolate(seconds, parts[ULB_HEAD], (double)shape->layers, (double)layers);
+    if (status == ULB_OK)
+        status = run_passes(bench, tokens, n, &median, &bandwidth, err);
+    if (status == ULB_OK)
+        fill_time(bench, n, &median, bandwidth, peak, time);
     free(tokens);
-    prefill->ubatch = step;
-    prefill->first_token_ms = 1e3 * whole;
-    prefill->tokens_per_s = (double)n / whole;
-    prefill->gops = operations(shape, n, steps) / seconds / 1e9;
-    prefill->peak_share = prefill->gops / peak;
-    prefill->memory_share =
-        step_bytes(shape, weights) * (double)steps / seconds / ulb_median(yardstick, 2 * YARDSTICK_SAMPLES);
-    prefill->split_ms = split_of(parts, (double)layers / (double)shape->layers);
-    name_bound(prefill);
-    name_kernels(weights, prefill);
     return status;
 }

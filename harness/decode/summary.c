@@ -274,6 +274,8 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
         .context = f->context,
         .prompt = f->prompt,
         .prefill = f->prefill,
+        .n_prefill_curve = f->n_curve,
+        .prefill_curve = f->curve,
         .layers_run = f->shape->layers,
         .layers = f->all->layers,
         .extrapolated = f->shape->layers < f->all->layers,
@@ -293,13 +295,13 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
     }
     run.ms_mad = ulb_stats_of(run.ms_samples, f->n, session->settings.seed).mad;
     if (f->prompt == 0)
-        run.prefill = (struct ulb_prefill){.first_token_ms = NAN,
-                                           .tokens_per_s = NAN,
-                                           .gops = NAN,
-                                           .split_ms = {NAN, NAN, NAN, NAN, NAN},
-                                           .peak_share = NAN,
-                                           .memory_share = NAN,
-                                           .reason = "no --prompt was given"};
+        run.prefill.whole = (struct ulb_prompt_time){.ms = NAN,
+                                                     .tokens_per_s = NAN,
+                                                     .gops = NAN,
+                                                     .split_ms = {NAN, NAN, NAN, NAN, NAN},
+                                                     .peak_share = NAN,
+                                                     .memory_share = NAN,
+                                                     .reason = "no --prompt was given"};
     name_run(session, f, &run);
     struct ulb_token_sample token = middle_half(f->samples, f->n);
     double as_run = token.seconds;

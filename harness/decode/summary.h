@@ -39,6 +39,8 @@ struct ulb_decode_figures {
     size_t context, prompt;
     enum ulb_kv_type kv_type;
     struct ulb_prefill prefill;
+    struct ulb_prompt_time *curve; /* [n_curve], by number of tokens; none unless there are several prompts */
+    size_t n_curve;
     struct ulb_token_sample *samples;
     size_t n;
     double bandwidth;           /* of the yardstick between the tokens, bytes/s */

@@ -35,6 +35,7 @@ const struct ulb_figure ulb_figures[] = {
     {"errors", "", "what scales for groups of columns keep: error and bits"},
     {"split", "", "where the time of a token goes"},
     {"prefill", "", "where the time of a prompt goes"},
+    {"prompts", "", "tokens/s over the length of the prompt, with what memory and the compute limit allow"},
     {"energy", "", "energy of a token by model and format"},
     {"trend", "", "one cell of the history, with its levels and where they change"},
 };
@@ -61,6 +62,7 @@ static ulb_draw_fn *const drawers[][KINDS] = {
     {ulb_draw_errors, NULL, NULL},
     {ulb_draw_split, NULL, NULL},
     {ulb_draw_prefill, NULL, NULL},
+    {ulb_draw_prompts, NULL, NULL},
     {ulb_draw_energy, NULL, NULL},
     {NULL, NULL, ulb_draw_trend},
 };

@@ -70,8 +70,8 @@ typedef enum ulb_status ulb_draw_fn(const struct ulb_record *record, struct ulb_
 /* Of records. Each is ULB_BAD_INPUT when the record lacks what it shows. */
 ulb_draw_fn ulb_draw_roofline, ulb_draw_bars, ulb_draw_kernels, ulb_draw_beta, ulb_draw_gamma,
     ulb_draw_prediction, ulb_draw_gemm, ulb_draw_groups, ulb_draw_errors, ulb_draw_tokens, ulb_draw_split,
-    ulb_draw_prefill, ulb_draw_energy, ulb_draw_devices, ulb_draw_model_gemm, ulb_draw_model_times,
-    ulb_draw_device_times;
+    ulb_draw_prefill, ulb_draw_prompts, ulb_draw_energy, ulb_draw_devices, ulb_draw_model_gemm,
+    ulb_draw_model_times, ulb_draw_device_times;
 /* Of the documents of modelled platforms. */
 ulb_draw_fn ulb_draw_model, ulb_draw_model_bars, ulb_draw_model_tokens, ulb_draw_model_speedup;
 /* Of the document of a cell of the history. */

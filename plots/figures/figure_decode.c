@@ -1,5 +1,5 @@
 /* Decode runs of a record (the form of the paper's figures 12 to 14): tokens per second with what Amdahl's
- * law and the memory allow. Also where the time of a token goes, and its energy. */
+ * law and the memory allow. Also where the time of a token goes, its energy, and prompts by their length. */
 #include "plots/figures/bar_chart.h"
 
 #include <math.h>
@@ -256,4 +256,120 @@ enum ulb_status ulb_draw_prefill(const struct ulb_record *record, struct ulb_can
                                  struct ulb_error *err)
 {
     return draw_stack(record, &prompt_stack, canvas, err);
+}
+
+/* --- prompts by their length --- */
+
+enum { CURVES = 12 };
+
+/* Runs with several prompts: the first that there is room for. */
+struct curves {
+    const json_t *runs, *drawn[CURVES];
+    size_t n;
+    bool further;
+};
+
+static struct curves find_curves(const json_t *runs)
+{
+    struct curves curves = {.runs = runs};
+    size_t i;
+    const json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        const json_t *points = json_object_get(run, "prefill_curve");
+        if (json_array_size(points) < 2 || !(ulb_row_number(json_array_get(points, 0), "tokens_per_s") > 0))
+            continue;
+        curves.further = curves.n == CURVES;
+        if (!curves.further)
+            curves.drawn[curves.n++] = run;
+    }
+    return curves;
+}
+
+/* The prompt's speed, and what weights read once a step and what the compute limit would allow. Memory's
+ * limit of long prompts, far above all else, has no room. */
+static void put_curve_data(const struct ulb_canvas *canvas, const struct curves *curves)
+{
+    double low = INFINITY, high = 0;
+    for (size_t c = 0; c < curves->n; c++) {
+        size_t i;
+        const json_t *point;
+        fprintf(canvas->script, "$curve%zu << END\n", c);
+        json_array_foreach(json_object_get(curves->drawn[c], "prefill_curve"), i, point)
+        {
+            double speed = ulb_row_number(point, "tokens_per_s");
+            double memory = speed / ulb_row_number(point, "memory_share"),
+                   peak = speed / ulb_row_number(point, "peak_share");
+            fprintf(canvas->script, "%g %g %g %g\n", ulb_row_number(point, "tokens"), speed, memory, peak);
+            low = fmin(low, speed);
+            high = fmax(high, fmax(speed, isfinite(peak) ? peak : memory));
+        }
+        fprintf(canvas->script, "END\n");
+    }
+    fprintf(canvas->script, "set yrange [%g:%g]\n", low / 1.5, high * 1.6);
+}
+
+static void put_curve_hover(const struct ulb_canvas *canvas, const struct curves *curves)
+{
+    ulb_hover_begin(canvas);
+    for (size_t c = 0; c < curves->n; c++) {
+        size_t i;
+        const json_t *point;
+        json_array_foreach(json_object_get(curves->drawn[c], "prefill_curve"), i, point)
+            ulb_hover(canvas, ulb_row_number(point, "tokens"), ulb_row_number(point, "tokens_per_s"),
+                      "%s, prompt of %.0f\n%.1f tokens/s, %.0f GOP/s, %.1f ms\n%.0f %% of the compute limit, "
+                      "%.0f %% of the yardstick: %s",
+                      ulb_row_text(curves->drawn[c], "format"), ulb_row_number(point, "tokens"),
+                      ulb_row_number(point, "tokens_per_s"), ulb_row_number(point, "gops"),
+                      ulb_row_number(point, "ms"), 100 * ulb_row_number(point, "peak_share"),
+                      100 * ulb_row_number(point, "memory_share"), ulb_row_text(point, "bound"));
+    }
+    ulb_hover_end(canvas);
+}
+
+static void put_curve_plot(const struct ulb_canvas *canvas, const struct curves *curves)
+{
+    FILE *script = canvas->script;
+    fprintf(script, "plot ");
+    for (size_t c = 0; c < curves->n; c++) {
+        char group[ULB_BAR_GROUP];
+        const char *format = ulb_row_text(curves->drawn[c], "format"), *colour = ulb_format_colour(format);
+        put_group(curves->runs, curves->drawn[c], group);
+        for (size_t limit = 0; limit < 2; limit++)
+            fprintf(script,
+                    "$curve%zu using 1:%zu with lines linewidth 1 dashtype %d linecolor rgb '%s' notitle, ",
+                    c, limit + 3, limit ? 2 : 3, colour);
+        fprintf(
+            script,
+            "$curve%zu using 1:2 with linespoints linewidth 2 pointtype %zu pointsize 1 linecolor rgb '%s' "
+            "title \"",
+            c, 4 + c % 10, colour);
+        ulb_put_text(script, group);
+        fprintf(script, ", ");
+        ulb_put_text(script, format);
+        fprintf(script, "\", ");
+    }
+    fprintf(script,
+            "keyentry with lines dashtype 3 linecolor rgb '#000000' title \"weights read once a step\", "
+            "keyentry with lines dashtype 2 linecolor rgb '#000000' title \"compute limit\"");
+    if (curves->further)
+        fprintf(script, ", keyentry with points pointtype 0 linecolor rgb '#000000' title "
+                        "\"further runs are left out\"");
+    ulb_hover_plot(canvas);
+}
+
+enum ulb_status ulb_draw_prompts(const struct ulb_record *record, struct ulb_canvas *canvas,
+                                 struct ulb_error *err)
+{
+    const struct curves curves = find_curves(ulb_decode_runs(record));
+    if (curves.n == 0)
+        return no_runs(err, " with several prompts ('ulb-bench decode --prompt 1,8,64,512' measures them)");
+    ulb_put_title(canvas, record, "Prefill over the length of the prompt", "all");
+    ulb_put_frame(canvas, curves.n + 2 + curves.further, 40, 1);
+    fprintf(canvas->script, "set logscale xy\nset logscale x 2\nset offsets graph 0.03, graph 0.03\n"
+                            "set xlabel \"tokens of the prompt\"\nset ylabel \"tokens/s\"\n");
+    put_curve_data(canvas, &curves);
+    put_curve_hover(canvas, &curves);
+    put_curve_plot(canvas, &curves);
+    return ULB_OK;
 }

@@ -141,15 +141,21 @@ struct ulb_prefill_split {
     double gemm, attention, quantise, norms, wait;
 };
 
-/* A prompt run in steps of many tokens. */
-struct ulb_prefill {
-    double first_token_ms, tokens_per_s, gops;
-    size_t ubatch; /* most tokens of one step; 0 without a prompt, and in older records */
+/* A prompt computed from an empty cache. */
+struct ulb_prompt_time {
+    size_t tokens;
+    double ms, tokens_per_s, gops;
     struct ulb_prefill_split split_ms;
     double peak_share, memory_share; /* of the compute limit, of the yardstick */
     char bound[16]; /* the largest part: "attention", "quantise", "norms", "wait"; of gemm the nearer limit:
                        "memory", "compute" */
-    char reason[ULB_REASON_BYTES];                                              /* of all that is absent */
+    char reason[ULB_REASON_BYTES]; /* of all that is absent */
+};
+
+/* The prompt of a run in steps of many tokens. */
+struct ulb_prefill {
+    struct ulb_prompt_time whole;
+    size_t ubatch; /* most tokens of one step; 0 without a prompt, and in older records */
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64];     /* "" without a prompt */
     char prefetch_qkv[8], prefetch_o[8], prefetch_gate_up[8], prefetch_down[8]; /* as of a cell */
     /* What decided between layouts as fast with one token: "one-token" (nothing: no other is), "many-tokens",
@@ -190,6 +196,9 @@ struct ulb_decode_run {
     char joule_reason[ULB_REASON_BYTES]; /* of these four */
     char energy_source[64];              /* "powercap: package-0"; "none" */
     struct ulb_prefill prefill;
+    size_t n_prefill_curve;
+    struct ulb_prompt_time
+        *prefill_curve; /* by number of tokens; none unless several prompts were asked for */
     char kernel_qkv[64], kernel_o[64], kernel_gate_up[64], kernel_down[64], kernel_head[64];
     char prefetch_qkv[8], prefetch_o[8], prefetch_gate_up[8], prefetch_down[8], prefetch_head[8];
     char token_digest[17]; /* of the tokens decoded: the same for any threads and split */
@@ -411,6 +420,12 @@ struct ulb_list {
     bool optional;
 };
 
+/* An array of structs in each item of an array; absent where it is empty. */
+struct ulb_inner {
+    const struct ulb_section *section; /* at the top level, optional; NULL: there is none */
+    size_t items, n;                   /* offsets of the pointer to structs and of its size_t */
+};
+
 /* One array of a record. */
 struct ulb_section {
     const char *parent; /* "beta", or NULL at the top level */
@@ -419,6 +434,7 @@ struct ulb_section {
     size_t n_fields;
     size_t struct_bytes;
     struct ulb_list samples, more;
+    struct ulb_inner inner;
     bool optional; /* a record may lack the array, or its parent may be null: then it has no items */
 };
 

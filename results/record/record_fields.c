@@ -167,6 +167,26 @@ static enum ulb_status write_list(json_t *object, const struct ulb_list *list, c
     return ULB_OK;
 }
 
+/* Structs of any type, whose pointer is read as bytes. */
+static char *inner_items(const struct ulb_inner *inner, const char *item, size_t *n)
+{
+    char *items;
+    memcpy(&items, item + inner->items, sizeof items);
+    *n = *(const size_t *)(const void *)(item + inner->n);
+    return items;
+}
+
+static enum ulb_status write_inner(json_t *object, const struct ulb_inner *inner, const char *item,
+                                   struct ulb_error *err)
+{
+    enum ulb_status status = ULB_OK;
+    size_t n = 0;
+    const char *items = inner->section ? inner_items(inner, item, &n) : NULL;
+    for (size_t i = 0; i < n && status == ULB_OK; i++)
+        status = ulb_section_append(object, inner->section, items + i * inner->section->struct_bytes, err);
+    return status;
+}
+
 enum ulb_status ulb_section_append(json_t *root, const struct ulb_section *section, const void *item,
                                    struct ulb_error *err)
 {
@@ -185,6 +205,8 @@ enum ulb_status ulb_section_append(json_t *root, const struct ulb_section *secti
         status = write_list(object, &section->samples, item, err);
     if (status == ULB_OK)
         status = write_list(object, &section->more, item, err);
+    if (status == ULB_OK)
+        status = write_inner(object, &section->inner, item, err);
     if (status != ULB_OK) {
         json_decref(object);
         return ulb_fail_prefix(err, status, "%s[%zu]", ulb_section_name(section, name),
@@ -365,6 +387,18 @@ static enum ulb_status read_list(const struct ulb_list *list, const json_t *obje
     return ULB_OK;
 }
 
+static enum ulb_status read_inner(const struct ulb_inner *inner, const json_t *object, char *item,
+                                  struct ulb_error *err)
+{
+    void *items;
+    if (!inner->section)
+        return ULB_OK;
+    enum ulb_status status =
+        ulb_section_read(object, inner->section, &items, (size_t *)(void *)(item + inner->n), err);
+    memcpy(item + inner->items, &items, sizeof items);
+    return status;
+}
+
 static enum ulb_status read_item(const struct ulb_section *section, const json_t *object, int version,
                                  char *item, struct ulb_error *err)
 {
@@ -377,6 +411,8 @@ static enum ulb_status read_item(const struct ulb_section *section, const json_t
         status = read_list(&section->samples, object, version, item, err);
     if (status == ULB_OK)
         status = read_list(&section->more, object, version, item, err);
+    if (status == ULB_OK)
+        status = read_inner(&section->inner, object, item, err);
     return status;
 }
 
@@ -390,6 +426,9 @@ static void free_item(const struct ulb_section *section, char *item)
 {
     free_list(&section->samples, item);
     free_list(&section->more, item);
+    size_t n = 0;
+    if (section->inner.section)
+        ulb_section_free(section->inner.section, inner_items(&section->inner, item, &n), n);
 }
 
 enum ulb_status ulb_section_read_item(const struct ulb_section *section, const json_t *object, size_t at,

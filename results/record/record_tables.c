@@ -61,7 +61,8 @@ _Static_assert(SIZE(struct ulb_count_cell, reason) == ULB_REASON_BYTES, "reasons
 _Static_assert(SIZE(struct ulb_cell, peak_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, yardstick_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_decode_run, baseline_reason) == ULB_REASON_BYTES, "reasons have one size");
-_Static_assert(SIZE(struct ulb_decode_run, prefill.reason) == ULB_REASON_BYTES, "reasons have one size");
+_Static_assert(SIZE(struct ulb_decode_run, prefill.whole.reason) == ULB_REASON_BYTES,
+               "reasons have one size");
 _Static_assert(SIZE(struct ulb_decode_run, joule_reason) == ULB_REASON_BYTES, "reasons have one size");
 _Static_assert(SIZE(struct ulb_cell, predicted_reason) == ULB_REASON_BYTES, "reasons have one size");
 
@@ -257,17 +258,44 @@ const struct ulb_section ulb_section_counts = {
         .because = "/proc/self does not tell", .whole = true                                                 \
     }
 
-#define PREFILL_PART(part)                                                                                   \
+/* A figure of a prompt: `at` is the way from the struct to its struct ulb_prompt_time, with a dot. */
+#define OF_PROMPT(in, leaf, type, at, member)                                                                \
     {                                                                                                        \
-        .key = "prefill.split_ms." #part, .kind = ULB_FIELD_NUMBER,                                          \
-        AT(struct ulb_decode_run, prefill.split_ms.part),                                                    \
-        .reason = offsetof(struct ulb_decode_run, prefill.reason), .optional = true                          \
+        .key = in leaf, .kind = ULB_FIELD_NUMBER, AT(type, at member), .reason = offsetof(type, at reason)   \
+    }
+#define PROMPT_PART(in, type, at, part)                                                                      \
+    {                                                                                                        \
+        .key = in "split_ms." #part, .kind = ULB_FIELD_NUMBER, AT(type, at split_ms.part),                   \
+        .reason = offsetof(type, at reason), .optional = true                                                \
+    }
+#define PROMPT_TIME(in, time, type, at)                                                                      \
+    OF_PROMPT(in, time, type, at, ms), OF_PROMPT(in, "tokens_per_s", type, at, tokens_per_s),                \
+        OF_PROMPT(in, "gops", type, at, gops), PROMPT_PART(in, type, at, gemm),                              \
+        PROMPT_PART(in, type, at, attention), PROMPT_PART(in, type, at, quantise),                           \
+        PROMPT_PART(in, type, at, norms), PROMPT_PART(in, type, at, wait),                                   \
+        OF_PROMPT(in, "peak_share", type, at, peak_share),                                                   \
+        OF_PROMPT(in, "memory_share", type, at, memory_share),                                               \
+    {                                                                                                        \
+        .key = in "bound", .kind = ULB_FIELD_WORD, AT(type, at bound), .words = prefill_bounds,              \
+        .reason = offsetof(type, at reason)                                                                  \
     }
 #define CHOICE(of)                                                                                           \
     {                                                                                                        \
         .key = "prefill.choice_" #of, .kind = ULB_FIELD_TEXT,                                                \
         AT(struct ulb_decode_run, prefill.choice_##of), .optional = true                                     \
     }
+
+static const struct ulb_field prompt_fields[] = {
+    COUNT(struct ulb_prompt_time, tokens),
+    PROMPT_TIME("", "ms", struct ulb_prompt_time, ),
+};
+static const struct ulb_section section_curve = {
+    .key = "prefill_curve",
+    .fields = prompt_fields,
+    .n_fields = sizeof prompt_fields / sizeof *prompt_fields,
+    .struct_bytes = sizeof(struct ulb_prompt_time),
+    .optional = true,
+};
 
 static const struct ulb_field decode_fields[] = {
     TEXT(struct ulb_decode_run, model),
@@ -337,25 +365,11 @@ static const struct ulb_field decode_fields[] = {
     MAYBE(struct ulb_decode_run, watts, joule_reason),
     MAYBE(struct ulb_decode_run, idle_watts, joule_reason),
     TEXT(struct ulb_decode_run, energy_source),
-    MAYBE_IN("prefill", "first_token_ms", struct ulb_decode_run, prefill.first_token_ms, prefill.reason),
-    MAYBE_IN("prefill", "tokens_per_s", struct ulb_decode_run, prefill.tokens_per_s, prefill.reason),
     {.key = "prefill.ubatch",
      .kind = ULB_FIELD_COUNT,
      AT(struct ulb_decode_run, prefill.ubatch),
      .optional = true},
-    MAYBE_IN("prefill", "gops", struct ulb_decode_run, prefill.gops, prefill.reason),
-    PREFILL_PART(gemm),
-    PREFILL_PART(attention),
-    PREFILL_PART(quantise),
-    PREFILL_PART(norms),
-    PREFILL_PART(wait),
-    MAYBE_IN("prefill", "peak_share", struct ulb_decode_run, prefill.peak_share, prefill.reason),
-    MAYBE_IN("prefill", "memory_share", struct ulb_decode_run, prefill.memory_share, prefill.reason),
-    {.key = "prefill.bound",
-     .kind = ULB_FIELD_WORD,
-     AT(struct ulb_decode_run, prefill.bound),
-     .words = prefill_bounds,
-     .reason = offsetof(struct ulb_decode_run, prefill.reason)},
+    PROMPT_TIME("prefill.", "first_token_ms", struct ulb_decode_run, prefill.whole.),
     {.key = "prefill.kernel_qkv", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, prefill.kernel_qkv)},
     {.key = "prefill.kernel_o", .kind = ULB_FIELD_TEXT, AT(struct ulb_decode_run, prefill.kernel_o)},
     {.key = "prefill.kernel_gate_up",
@@ -394,6 +408,9 @@ const struct ulb_section ulb_section_decode = {
              .values = offsetof(struct ulb_decode_run, joule_samples),
              .n = offsetof(struct ulb_decode_run, n_joule_samples),
              .optional = true},
+    .inner = {.section = &section_curve,
+              .items = offsetof(struct ulb_decode_run, prefill_curve),
+              .n = offsetof(struct ulb_decode_run, n_prefill_curve)},
     .optional = true,
 };
 

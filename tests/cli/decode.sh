@@ -76,6 +76,35 @@ operations = 2 * (513 * (4 * hidden * hidden + 3 * hidden * ffn) + 2 * hidden * 
 assert abs(run["prefill"]["gops"] * run["prefill"]["first_token_ms"] * 1e6 / operations - 1) < 1e-6, run["prefill"]
 P
 
+# Several prompts, in any order: a point for each, the largest of which is the run's own; a row for each; a figure.
+"$bench" decode --quick --model steps.json --formats int8,bf16 --prompt 64,1,200,8 --ubatch 100 --tokens 2 --ring-mib 64 --out curve >table 2>notes ||
+    fail "several prompts: exit $?: $(cat notes)"
+python3 "$ULB_SOURCE/tests/results/validate_record.py" curve/*.json || fail "schema of several prompts"
+python3 - curve/*.json <<'P' || fail "points of several prompts"
+import json, sys
+for run in json.load(open(sys.argv[1]))["decode"]["runs"]:
+    points, prefill = run["prefill_curve"], run["prefill"]
+    assert run["prompt"] == run["context"] == 200 and prefill["ubatch"] == 100, run
+    assert [p["tokens"] for p in points] == [1, 8, 64, 200], points
+    last = points[-1]
+    assert last["ms"] == prefill["first_token_ms"], (last, prefill)
+    assert all(last[key] == prefill[key] for key in ("tokens_per_s", "gops", "peak_share", "memory_share", "split_ms", "bound"))
+    hidden, ffn, vocab = 128, 512, 65536
+    for p in points:
+        operations = 2 * (p["tokens"] * (4 * hidden * hidden + 3 * hidden * ffn) + 2 ** (p["tokens"] > 100) * hidden * vocab)
+        assert abs(p["gops"] * p["ms"] * 1e6 / operations - 1) < 1e-6, p
+        assert abs(p["tokens_per_s"] * p["ms"] / 1e3 / p["tokens"] - 1) < 1e-6, p
+        assert abs(sum(p["split_ms"].values()) / p["ms"] - 1) < 0.02, p
+P
+[[ $(grep -cE '^(bf16|int8) +(1|8|64|200) ' table) == 8 ]] || fail "no row for each prompt: $(cat table)"
+awk 'length > 80 { exit 1 }' table || fail "prompts are wider than 80 columns: $(cat table)"
+"$bench" plot curve/*.json --figure prompts --format svg >/dev/null 2>notes || grep -q 'need the program gnuplot' notes || fail "the figure of prompts: $(cat notes)"
+python3 -c 'import json; assert "prefill_curve" not in json.load(open("one.json"))["runs"][0]' || fail "a curve of one prompt"
+for bad in 0 8,0 8,8 '8,' ',8' x 8x 8,,64 1048577 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17; do
+    expect 2 "prompt '$bad': must be up to 16 numbers from 1 to 1048576, each once" "$bench" decode "${small[@]}" --prompt "$bad"
+done
+expect 2 "prompt 64 is more than --context 16" "$bench" decode "${small[@]}" --prompt 64,8 --context 16
+
 # What others publish for the model of that name and the format stands beside it, in the record too.
 cp steps.json Llama-2-7B.json
 "$bench" decode --quick --model Llama-2-7B.json --formats q4_0 --tokens 2 --ring-mib 64 --out named >out 2>notes ||
@@ -218,6 +247,19 @@ record = json.load(open("shared.json"))
 formats = sorted(r["format"] for r in record["decode"]["runs"])
 assert formats == ["bf16", "int2"], formats
 assert not any("unfinished" in w for w in record["warnings"]), record["warnings"]' || fail "two at once"
+
+# Interrupted among the prompts behind the tokens: the run is there with those that were complete.
+"$bench" decode "${small[@]}" --formats bf16 --prompt 1,1800,1900,2000,2100,2200,2300,2400 --progress on --out cut >table 2>notes &
+pid=$!
+while ! grep -qs 'decode (5' notes && kill -0 $pid; do sleep 0.02; done
+kill -INT $pid
+status=0
+wait $pid || status=$?
+[[ $status == 130 ]] || fail "exit $status of a decode interrupted among its prompts"
+python3 -c 'import json, sys
+(run,) = json.load(open(sys.argv[1]))["decode"]["runs"]
+tokens = [p["tokens"] for p in run["prefill_curve"]]
+assert tokens[-1] == 2400 == run["prompt"] and len(tokens) < 8, tokens' cut/*.json || fail "what a decode interrupted among its prompts leaves"
 
 # Interrupted before the first run is complete: a document all the same, which has none, and no folder for it.
 rm -f notes # those of the run before would have this one interrupted before it is a run

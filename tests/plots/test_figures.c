@@ -289,6 +289,9 @@ static void test_figures_of_the_rest(void **state)
         {"tokens", {">falcon3-1b<", ">llama3-8b *<", "extrapolated", "Amdahl's bound", "context 128"}},
         {"split", {">llama3-8b *, int1<", ">attention<", ">fork/join<", "time of one token, ms"}},
         {"prefill", {">llama3-8b *, int1<", ">GEMM<", ">waiting<", "time to the first token, ms"}},
+        {"prompts",
+         {"tokens of the prompt", ">llama3-8b *, int1<", ">weights read once a step<", ">compute limit<",
+          "prompt of 8", "memory"}},
         {"energy", {"energy, J/token", ">int1<"}},
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
@@ -440,7 +443,7 @@ static void test_formats(void **state)
             free(file);
         }
     }
-    assert_int_equal(drawn, 6 + 6 + 5 + 9);
+    assert_int_equal(drawn, 6 + 6 + 5 + 10);
 }
 
 /* Records may come from strangers: names are text, whatever stands in them. */
@@ -541,7 +544,7 @@ static void test_unknown_names(void **state)
     assert_string_equal(
         err.message,
         "unknown figure 'pie' of a record; figures are roofline, bars, kernels, gemm, times, tokens, beta, "
-        "devices, gamma, prediction, groups, errors, split, prefill, energy");
+        "devices, gamma, prediction, groups, errors, split, prefill, prompts, energy");
     assert_int_equal(ulb_figure_draw(&record, "bars", "gif", prefix, path, sizeof path, &err), ULB_BAD_INPUT);
     assert_string_equal(err.message, "unknown format 'gif' of figures; formats are svg, png, pdf, txt");
     assert_int_equal(ulb_figure_draw(&record, "roofline", "svg", prefix, path, sizeof path, &err),

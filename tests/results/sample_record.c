@@ -383,14 +383,15 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
         .idle_watts = NAN,
         .joule_reason = "energy was not read",
         .energy_source = "none",
-        .prefill = {.first_token_ms = none * 900,
-                    .tokens_per_s = none * 570,
-                    .ubatch = 512,
-                    .gops = none * 1300,
-                    .split_ms = {none * 720, none * 80, none * 30, none * 50, none * 20},
-                    .peak_share = none * 0.93,
-                    .memory_share = none * 0.05,
-                    .bound = "compute"},
+        .prefill = {.whole = {.tokens = 512,
+                              .ms = none * 900,
+                              .tokens_per_s = none * 570,
+                              .gops = none * 1300,
+                              .split_ms = {none * 720, none * 80, none * 30, none * 50, none * 20},
+                              .peak_share = none * 0.93,
+                              .memory_share = none * 0.05,
+                              .bound = "compute"},
+                    .ubatch = 512},
         .token_digest = "0123456789abcdef",
         .verified = true,
         .n_samples = SAMPLES,
@@ -413,9 +414,13 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
         snprintf(run.prefill.choice_qkv, sizeof run.prefill.choice_qkv, "many-tokens");
     put(run.prefill.kernel_qkv, sizeof run.prefill.kernel_qkv, kernel->name, kind);
     if (kind == SAMPLE_ABSENT) {
-        run.prefill.bound[0] = '\0';
-        snprintf(run.prefill.reason, sizeof run.prefill.reason, "no --prompt was given");
+        run.prefill.whole.bound[0] = '\0';
+        snprintf(run.prefill.whole.reason, sizeof run.prefill.whole.reason, "no --prompt was given");
     }
+    struct ulb_prompt_time curve[2] = {run.prefill.whole, run.prefill.whole};
+    curve[0].tokens = 8;
+    run.prefill_curve = curve;
+    run.n_prefill_curve = 2;
     snprintf(run.baseline_reason, sizeof run.baseline_reason, "%s",
              kind == SAMPLE_ABSENT ? "no 16-bit run to compare with; add bf16 to --formats" : "");
     return ulb_record_add_decode(record, &run, err);

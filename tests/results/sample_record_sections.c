@@ -81,6 +81,21 @@ static enum ulb_status add_run(struct ulb_record *record, const char *model, con
 {
     double alpha = 0.93, amdahl = 1 / (1 - alpha + alpha / x), speedup = 0.97 * amdahl;
     double ms = 1e3 / (base * speedup), rest = 1e3 / base * (1 - alpha);
+    enum { POINTS = 3 };
+    struct ulb_prompt_time curve[POINTS];
+    for (size_t i = 0; i < POINTS; i++) {
+        const double tokens[POINTS] = {1, 8, 64}, time[POINTS] = {1, 5.5, 40};
+        curve[i] = (struct ulb_prompt_time){.tokens = (size_t)tokens[i],
+                                            .ms = time[i] * ms,
+                                            .tokens_per_s = 1e3 * tokens[i] / time[i] / ms,
+                                            .gops = 500 * tokens[i] / time[i],
+                                            .split_ms = {0.7 * time[i] * ms, 0.15 * time[i] * ms,
+                                                         0.05 * time[i] * ms, 0.08 * time[i] * ms,
+                                                         0.02 * time[i] * ms},
+                                            .peak_share = 0.375 * tokens[i] / time[i],
+                                            .memory_share = 0.9 / time[i]};
+        snprintf(curve[i].bound, sizeof curve[i].bound, "%s", i == 2 ? "compute" : "memory");
+    }
     struct ulb_decode_run run = {.set = "all",
                                  .split = "static",
                                  .threads = 2,
@@ -108,14 +123,9 @@ static enum ulb_status add_run(struct ulb_record *record, const char *model, con
                                  .roofline_share = 0.9 * speedup / x,
                                  .joule_per_token = 0.02 * ms,
                                  .prompt = 64,
-                                 .prefill = {.first_token_ms = 40 * ms,
-                                             .tokens_per_s = 1.6e3 / ms,
-                                             .ubatch = 64,
-                                             .gops = 800,
-                                             .split_ms = {28 * ms, 6 * ms, 2 * ms, 3 * ms, ms},
-                                             .peak_share = 0.6,
-                                             .memory_share = 0.05,
-                                             .bound = "compute"},
+                                 .prefill = {.whole = curve[POINTS - 1], .ubatch = 64},
+                                 .n_prefill_curve = POINTS,
+                                 .prefill_curve = curve,
                                  .token_digest = "0123456789abcdef",
                                  .verified = true,
                                  .n_samples = 1,

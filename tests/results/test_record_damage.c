@@ -217,6 +217,20 @@ static void test_newer_keys_may_be_missing(void **state)
     json_decref(root);
 }
 
+/* A fault inside a list of a run is named by its place; a record without the list is read. */
+static void test_points_of_prompts(void **state)
+{
+    (void)state;
+    json_t *root = small_sample();
+    json_t *run = json_array_get(json_object_get(json_object_get(root, "decode"), "runs"), 0);
+    json_object_set_new(json_array_get(json_object_get(run, "prefill_curve"), 1), "tokens", json_string("8"));
+    assert_int_equal(parse(json_incref(root)), ULB_BAD_INPUT);
+    assert_non_null(
+        strstr(err.message, "decode.runs[0]: prefill_curve[1]: tokens: a whole number is needed"));
+    assert_int_equal(json_object_del(run, "prefill_curve"), 0);
+    assert_int_equal(parse(root), ULB_OK);
+}
+
 /* Records older than the choice of how far ahead have "L2". */
 static void test_an_older_place_is_read(void **state)
 {
@@ -360,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_older_version),
         cmocka_unit_test(test_renamed_keys_are_read),
         cmocka_unit_test(test_newer_keys_may_be_missing),
+        cmocka_unit_test(test_points_of_prompts),
         cmocka_unit_test(test_an_older_place_is_read),
         cmocka_unit_test(test_files_that_are_no_records),
         cmocka_unit_test(test_truncation),

@@ -54,10 +54,12 @@ def damages(record):
         rows["decode.runs"] = lambda r: r["decode"]["runs"][0]
         for part in ("split_ms", "missing_ms", "prefill", "prefetch"):
             rows[f"decode.runs.{part}"] = lambda r, part=part: r["decode"]["runs"][0][part]
+        if "prefill_curve" in record["decode"]["runs"][0]:
+            rows["decode.runs.prefill_curve"] = lambda r: r["decode"]["runs"][0]["prefill_curve"][0]
         rows["decode.runs.prefill.split_ms"] = lambda r: r["decode"]["runs"][0]["prefill"]["split_ms"]
     for place, row in {**rows, "the top": lambda r: r, "machine": lambda r: r["machine"]}.items():
         for key in row(record):
-            if key in ("platform", "settings", "devices", "choices", "models", "format_errors", "summary", "fork_join", "prediction", "noise_floor", "port_bounds", "best", "crossover", "counts", "read_share", "joule_samples") or (key.startswith("prefetch") and not key.endswith("_reason")) or (place == "machine" and key.endswith("_reason")):
+            if key in ("platform", "settings", "devices", "choices", "models", "format_errors", "summary", "fork_join", "prediction", "noise_floor", "port_bounds", "best", "crossover", "counts", "read_share", "joule_samples", "prefill_curve") or (key.startswith("prefetch") and not key.endswith("_reason")) or (place == "machine" and key.endswith("_reason")):
                 continue
             damaged = copy.deepcopy(record)
             del row(damaged)[key]

@@ -1,5 +1,6 @@
 /* ulb-bench decode: a whole model, token by token. */
 #include "harness/cli/commands/decode_import.h"
+#include "harness/cli/commands/decode_merge.h"
 #include "harness/cli/commands/decode_print.h"
 #include "harness/cli/commands/decode_published.h"
 #include "harness/cli/commands/decode_sets.h"
@@ -9,14 +10,9 @@
 #include "harness/decode/measure_decode.h"
 #include "harness/session/checkpoint.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char doc[] = "Decodes with synthetic weights: the complete step of a model from a token to the "
                           "next, on the suite's own "
@@ -54,16 +50,15 @@ enum {
 struct options {
     struct ulb_measure_options measure;
     struct ulb_decode_settings decode;
-    const char *record, *threads;
+    const char *threads;
     bool old_formats, old_shares;     /* the option was given by its old name */
     const char *imports[IMPORTS_MAX]; /* files of llama-bench */
     size_t n_imports;
-    struct ulb_record into; /* what --record names, as it was before; root NULL: none */
+    struct ulb_decode_merging merge; /* of what --record names */
     double rates[THREADS_MAX];
     struct ulb_llama_runs imported;
     char path[4128];                  /* of the record; "" when none is written */
     bool written;                     /* it is there */
-    json_t *warned;                   /* what was last put among the warnings of --record's */
     const struct ulb_record *earlier; /* runs of the sets before this one; NULL: none */
 };
 
@@ -79,6 +74,31 @@ static error_t parse_count(const struct options *o, const char *option, const ch
     snprintf(wanted, sizeof wanted, "must be %llu to %llu", (unsigned long long)least,
              (unsigned long long)most);
     return ulb_refuse_option(o->measure.err, option, text, wanted);
+}
+
+/* Numbers of tokens by comma, in any order. */
+static error_t parse_sizes(const struct options *o, const char *option, const char *text,
+                           struct ulb_sizes *sizes)
+{
+    const char *at = text;
+    char wanted[96];
+    *sizes = (struct ulb_sizes){0};
+    snprintf(wanted, sizeof wanted, "must be up to %d numbers from 1 to %d, each once, as in 1,8,64",
+             ULB_SIZES, POSITIONS_MAX);
+    for (bool more = true; more;) {
+        uint64_t count;
+        size_t i = sizes->n;
+        if (i == ULB_SIZES || !ulb_take_count(&at, 1, POSITIONS_MAX, &count) || (*at != ',' && *at != '\0'))
+            return ulb_refuse_option(o->measure.err, option, text, wanted);
+        for (; i > 0 && sizes->items[i - 1] > count; i--)
+            sizes->items[i] = sizes->items[i - 1];
+        if (i > 0 && sizes->items[i - 1] == count)
+            return ulb_refuse_option(o->measure.err, option, text, wanted);
+        sizes->items[i] = (size_t)count;
+        sizes->n++;
+        more = *at++ == ',';
+    }
+    return 0;
 }
 
 static error_t parse_layers(struct options *o, const char *text)
@@ -160,14 +180,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->threads = text;
         return 0;
     case 'r':
-        o->record = text;
+        o->merge.path = text;
         return 0;
     case OPTION_TOKENS:
         return parse_count(o, "tokens", text, 1, TOKENS_MAX, &o->decode.tokens);
     case OPTION_CONTEXT:
         return parse_count(o, "context", text, 0, POSITIONS_MAX, &o->decode.context);
     case OPTION_PROMPT:
-        return parse_count(o, "prompt", text, 1, POSITIONS_MAX, &o->decode.prompt);
+        return parse_sizes(o, "prompt", text, &o->decode.prompts);
     case OPTION_UBATCH:
         return parse_count(o, "ubatch", text, 1, UBATCH_MAX, &o->decode.ubatch);
     case OPTION_KV_TYPE:
@@ -200,8 +220,10 @@ static const struct argp_option argp_options[] = {
     {"weights", OPTION_OLD_FORMATS, "FORMAT,...", OPTION_HIDDEN, NULL, 0},
     {"tokens", OPTION_TOKENS, "N", 0, "tokens to decode (default: 128; quick: 24)", 0},
     {"context", OPTION_CONTEXT, "N", 0, "tokens already in the KV cache (default: 0)", 0},
-    {"prompt", OPTION_PROMPT, "N", 0,
-     "prefill N of the context's tokens in batches and report the time to the first token", 0},
+    {"prompt", OPTION_PROMPT, "N,...", 0,
+     "prefill N of the context's tokens in batches and report the time to the first token; of several N the "
+     "largest, and the time of each",
+     0},
     {"ubatch", OPTION_UBATCH, "N", 0, "tokens of one step of the prompt (default: 512)", 0},
     {"kv-type", OPTION_KV_TYPE, "bf16|q8_0|q4_0|fp32", 0,
      "format of keys and values in the KV cache (default: bf16; fp32 is the reference)", 0},
@@ -242,11 +264,12 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
         return ulb_fail(err, ULB_BAD_INPUT, "decode takes one model with --model NAME");
     if (settings->warm)
         return ulb_fail(err, ULB_BAD_INPUT, "decode has no --warm: a token reads all weights once");
-    if (o->decode.context > 0 && o->decode.prompt > o->decode.context)
+    size_t prompt = ulb_largest_size(&o->decode.prompts);
+    if (o->decode.context > 0 && prompt > o->decode.context)
         return ulb_fail(err, ULB_BAD_INPUT,
-                        "--prompt %zu is more than --context %zu, whose positions it computes",
-                        o->decode.prompt, o->decode.context);
-    if (o->decode.ubatch > 0 && o->decode.prompt == 0)
+                        "--prompt %zu is more than --context %zu, whose positions it computes", prompt,
+                        o->decode.context);
+    if (o->decode.ubatch > 0 && prompt == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "--ubatch is for the prompt, which --prompt N asks for");
     if (o->decode.n_rates > 0 && !ulb_takes_split(settings, ULB_SPLIT_WEIGHTED))
         return ulb_fail(err, ULB_BAD_INPUT,
@@ -255,123 +278,11 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
     return status == ULB_OK ? ulb_refuse_platform(&o->measure, err) : status;
 }
 
-/* Whether two runs measured the same. */
-static bool same_run(const json_t *a, const json_t *b)
-{
-    static const char *const keys[] = {"model", "format", "set", "split", "context", "prompt", "kv_type"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
-            return false;
-    }
-    return true;
-}
-
-/* Whether the array holds that run. */
-static bool holds_run(const json_t *runs, const json_t *run, bool (*alike)(const json_t *, const json_t *))
-{
-    size_t i;
-    const json_t *each;
-    json_array_foreach(runs, i, each)
-    {
-        if (alike(each, run))
-            return true;
-    }
-    return false;
-}
-
-static bool equal_run(const json_t *a, const json_t *b)
-{
-    return json_equal(a, b);
-}
-
-static const json_t *runs_of(const struct ulb_record *record)
-{
-    return json_object_get(json_object_get(record->root, "decode"), "runs");
-}
-
-/* The decode section of a record, followed by runs that it has not measured again. Those are runs of another
- * process, and, until the section is complete, those that were there before. */
-static json_t *decode_section(const struct options *o, const struct ulb_record *there,
-                              const struct ulb_record *record, bool complete)
-{
-    json_t *decode = json_deep_copy(json_object_get(record->root, "decode")), *run;
-    json_t *runs = json_object_get(decode, "runs");
-    size_t i;
-    json_array_foreach(runs_of(there), i, run)
-    {
-        bool before = holds_run(runs_of(&o->into), run, equal_run);
-        if (!holds_run(runs_of(record), run, same_run) && !(complete && before))
-            json_array_append(runs, run);
-    }
-    return decode;
-}
-
-/* The record's file, as nobody else changes it until fd is closed: whoever replaced it meanwhile had another.
- */
-static enum ulb_status lock_record(const char *path, int *fd, struct ulb_error *err)
-{
-    struct stat locked, named;
-    for (;;) {
-        *fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (*fd < 0 || fstat(*fd, &locked) != 0)
-            return ulb_fail(err, ULB_ENVIRONMENT, "%s: %s", path, strerror(errno));
-        while (flock(*fd, LOCK_EX) != 0 && errno == EINTR)
-            ; /* a writer holds it for a moment; a file system without locks lets all pass */
-        if (stat(path, &named) != 0 || (named.st_dev == locked.st_dev && named.st_ino == locked.st_ino))
-            return ULB_OK;
-        close(*fd);
-    }
-}
-
-/* Warnings of the decoding, in the place of those that were written last. */
-static int replace_warnings(struct options *o, struct ulb_record *there, const json_t *warnings)
-{
-    json_t *all = json_object_get(there->root, "warnings");
-    size_t i;
-    const json_t *old;
-    json_array_foreach(o->warned, i, old)
-    {
-        for (size_t at = json_array_size(all); at-- > 0;) {
-            if (json_equal(json_array_get(all, at), old)) {
-                json_array_remove(all, at);
-                break;
-            }
-        }
-    }
-    json_decref(o->warned);
-    o->warned = json_deep_copy(warnings);
-    return o->warned ? json_array_extend(all, o->warned) : -1;
-}
-
-/* The runs replace those of a record that is there, to whose warnings theirs are added. What another process
- * has put there since stays. */
-static enum ulb_status store_into(struct options *o, const struct ulb_record *record, bool complete,
-                                  struct ulb_error *err)
-{
-    struct ulb_record there = {NULL};
-    int fd = -1;
-    enum ulb_status status = lock_record(o->record, &fd, err);
-    if (status == ULB_OK)
-        status = ulb_record_read(&there, o->record, err);
-    if (status == ULB_OK && replace_warnings(o, &there, json_object_get(record->root, "warnings")) != 0)
-        status = ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for the record");
-    if (status == ULB_OK)
-        status = ulb_record_set(&there, "decode", decode_section(o, &there, record, complete), err);
-    if (status == ULB_OK) {
-        json_object_del(there.root, "decode_reason");
-        status = ulb_record_write(&there, o->record, err);
-    }
-    ulb_record_free(&there);
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
 /* Into the record that --record names, and into a file of its own. */
 static enum ulb_status store_record(struct options *o, const struct ulb_record *record, bool complete,
                                     struct ulb_error *err)
 {
-    enum ulb_status status = o->record ? store_into(o, record, complete, err) : ULB_OK;
+    enum ulb_status status = o->merge.path ? ulb_decode_merge(&o->merge, record, complete, err) : ULB_OK;
     if (status != ULB_OK || !o->path[0])
         return status;
     status = o->written ? ulb_record_write(record, o->path, err)
@@ -384,8 +295,8 @@ static enum ulb_status write_record(struct options *o, const struct ulb_record *
                                     struct ulb_error *err)
 {
     enum ulb_status status = store_record(o, record, complete, err);
-    if (status == ULB_OK && o->record)
-        fprintf(stderr, "record: %s\n", o->record);
+    if (status == ULB_OK && o->merge.path)
+        fprintf(stderr, "record: %s\n", o->merge.path);
     if (status == ULB_OK && o->path[0])
         fprintf(stderr, "record: %s\n", o->path);
     return status;
@@ -429,11 +340,11 @@ static enum ulb_status check_files(struct options *o, struct ulb_error *err)
     }
     for (size_t i = 0; i < o->n_imports && status == ULB_OK; i++)
         status = import(o, o->imports[i], err);
-    if (status != ULB_OK || !o->record)
+    if (status != ULB_OK || !o->merge.path)
         return status;
-    o->decode.into = &o->into;
-    status = ulb_record_read(&o->into, o->record, err);
-    return status == ULB_OK ? ulb_checkpoint_refuse_unfinished(o->record, err) : status;
+    o->decode.into = &o->merge.before;
+    status = ulb_record_read(&o->merge.before, o->merge.path, err);
+    return status == ULB_OK ? ulb_checkpoint_refuse_unfinished(o->merge.path, err) : status;
 }
 
 /* Adds the runs and the warnings of another record. */
@@ -535,8 +446,8 @@ static enum ulb_status measure(struct options *o, struct ulb_error *err)
     else if (record.root && status == ULB_INTERRUPTED && o->measure.json)
         show_nothing();
     ulb_record_free(&record);
-    ulb_record_free(&o->into);
-    json_decref(o->warned);
+    ulb_record_free(&o->merge.before);
+    json_decref(o->merge.warned);
     ulb_llama_bench_free(&o->imported);
     return status;
 }

@@ -112,12 +112,12 @@ static const char *choice_of(const char *reason)
 
 static void print_prefill(const struct ulb_decode_run *run, FILE *out)
 {
-    const struct ulb_prefill *p = &run->prefill;
+    const struct ulb_prompt_time *p = &run->prefill.whole;
     if (run->prompt == 0)
         return;
     const struct ulb_prefill_split *split = &p->split_ms;
     char head[48];
-    double share = 100 / p->first_token_ms;
+    double share = 100 / p->ms;
     snprintf(head, sizeof head, " %-8s ", run->format);
     if (!isnan(split->gemm))
         ulb_print_wrapped_as(out, head,
@@ -129,8 +129,32 @@ static void print_prefill(const struct ulb_decode_run *run, FILE *out)
         out, head,
         "prompt of %zu: first token after %.0f ms, %.1f tokens/s, %.0f GOP/s; %s-bound: %.0f %% of "
         "the compute limit, %.0f %% of the yardstick; gate_up by %s%s",
-        run->prompt, p->first_token_ms, p->tokens_per_s, p->gops, p->bound, 100 * p->peak_share,
-        100 * p->memory_share, p->kernel_gate_up, choice_of(p->choice_gate_up));
+        run->prompt, p->ms, p->tokens_per_s, p->gops, p->bound, 100 * p->peak_share, 100 * p->memory_share,
+        run->prefill.kernel_gate_up, choice_of(run->prefill.choice_gate_up));
+}
+
+/* Prompts of several lengths, a row for each. */
+static void print_curves(const struct ulb_decode_run *const *runs, size_t n, FILE *out)
+{
+    static const struct ulb_table_column columns[] = {
+        {"format", false, false}, {"prompt", true, false},  {"tokens/s", true, false},
+        {"GOP/s", true, false},   {"of peak", true, false}, {"of memory", true, false},
+        {"bound", false, false},  {"ms", true, false},
+    };
+    struct ulb_table *table = NULL;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t p = 0; p < runs[i]->n_prefill_curve; p++) {
+            const struct ulb_prompt_time *time = &runs[i]->prefill_curve[p];
+            char peak[32];
+            table = table ? table : ulb_table_open(columns, sizeof columns / sizeof *columns);
+            ulb_table_add(table, "%s\t%zu\t%.1f\t%.0f\t%s\t%.0f%%\t%s\t%.1f", runs[i]->format, time->tokens,
+                          time->tokens_per_s, time->gops,
+                          ulb_show_number(peak, "%.0f%%", 100 * time->peak_share), 100 * time->memory_share,
+                          time->bound, time->ms);
+        }
+    }
+    if (table)
+        ulb_table_print(table, out);
 }
 
 static void print_attention(const struct ulb_decode_run *run, FILE *out)
@@ -201,6 +225,7 @@ static void print_alike(const struct ulb_decode_run *const *runs, size_t n, FILE
         print_missing(runs[i], out);
     for (size_t i = 0; i < n; i++)
         print_prefill(runs[i], out);
+    print_curves(runs, n, out);
     for (size_t i = 0; i < n; i++)
         print_attention(runs[i], out);
     for (size_t i = 0; i < n; i++)
