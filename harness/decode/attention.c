@@ -21,7 +21,7 @@ struct span {
 /* What a token sees. */
 static struct span seen_by(const struct ulb_decoder *d, size_t token)
 {
-    struct span seen = {0, d->position + token + 1};
+    struct span seen = {0, ulb_decoder_position(d, token) + 1};
     if (ulb_layer_windowed(&d->shape, d->layer) && seen.end > d->shape.window)
         seen.begin = seen.end - d->shape.window;
     return seen;
@@ -46,11 +46,11 @@ static struct span pieces_of(const struct ulb_decoder *d, size_t first, size_t l
                          (seen_by(d, last).end + ULB_KV_PIECE - 1) / ULB_KV_PIECE};
 }
 
-/* Keys or values of a piece. */
-static char *half_at(const struct ulb_decoder *d, size_t kv_head, size_t piece, bool value)
+/* Keys or values of a piece of a token's sequence. */
+static char *half_at(const struct ulb_decoder *d, size_t token, size_t kv_head, size_t piece, bool value)
 {
-    size_t pieces = ulb_decoder_pieces(&d->options);
-    size_t number = ((d->layer * d->shape.kv_heads + kv_head) * pieces + piece) * 2 + value;
+    size_t pieces = ulb_decoder_pieces(&d->options), layer = token / d->length * d->shape.layers + d->layer;
+    size_t number = ((layer * d->shape.kv_heads + kv_head) * pieces + piece) * 2 + value;
     return d->cache + number * ulb_kv_half_bytes(d->options.kv_type, d->shape.head_dim);
 }
 
@@ -66,7 +66,7 @@ static void place_head(struct ulb_decoder *d, size_t token, size_t j)
 {
     const struct ulb_decoder_shape *shape = &d->shape;
     const struct ulb_vector_ops *ops = d->options.ops;
-    size_t position = d->position + token, half = shape->rope_dims / 2, dims = shape->head_dim;
+    size_t position = ulb_decoder_position(d, token), half = shape->rope_dims / 2, dims = shape->head_dim;
     float *head = d->qkv + (token * (shape->heads + 2 * shape->kv_heads) + j) * dims;
     bool value = j >= shape->heads + shape->kv_heads;
     if (!value && shape->qk_norm)
@@ -80,24 +80,27 @@ static void place_head(struct ulb_decoder *d, size_t token, size_t j)
     }
     size_t kv_head = (j - shape->heads) % shape->kv_heads;
     d->options.attention->store(d->options.kv_type, value, head, dims, position % ULB_KV_PIECE,
-                                half_at(d, kv_head, position / ULB_KV_PIECE, value));
+                                half_at(d, token, kv_head, position / ULB_KV_PIECE, value));
 }
 
-/* Blocks of the cache that the step's tokens fall into. */
+/* Blocks of a cache that a sequence's tokens fall into. */
 static struct span blocks_of(const struct ulb_decoder *d)
 {
-    return (struct span){d->position / ULB_KV_LINES, (d->position + d->n - 1) / ULB_KV_LINES + 1};
+    return (struct span){d->position / ULB_KV_LINES, (d->position + d->length - 1) / ULB_KV_LINES + 1};
 }
 
-/* One head of the tokens of a block: elements of a block share words, which no two threads may write. */
+/* One head of a sequence's tokens in a block: elements of a block share words, which no two threads may
+ * write.
+ */
 static void place_block(struct ulb_decoder *d, size_t i, struct ulb_worker *worker)
 {
     (void)worker;
     struct span blocks = blocks_of(d);
-    size_t n = blocks.end - blocks.begin, first = (blocks.begin + i % n) * ULB_KV_LINES;
+    size_t n = blocks.end - blocks.begin, heads = d->shape.heads + 2 * d->shape.kv_heads;
+    size_t first = (blocks.begin + i % n) * ULB_KV_LINES, token = i / n / heads * d->length;
     for (size_t position = first; position < first + ULB_KV_LINES; position++) {
-        if (position >= d->position && position < d->position + d->n)
-            place_head(d, position - d->position, i / n);
+        if (position >= d->position && position < d->position + d->length)
+            place_head(d, token + position - d->position, i / n % heads);
     }
 }
 
@@ -134,7 +137,7 @@ static void meet(const struct ulb_decoder *d, struct ulb_worker *worker, const s
                                .end = blocks.end,
                                .in = worker->in,
                                .out = worker->out,
-                               .half = half_at(d, m->kv_head, m->piece, false)};
+                               .half = half_at(d, m->token, m->kv_head, m->piece, false)};
     for (size_t r = 0; r < rows; r++) {
         worker->in[r] = query_at(d, m->token + r / group, m->kv_head * group + r % group);
         worker->out[r] = worker->scores + r * ULB_KV_PIECE;
@@ -145,7 +148,7 @@ static void meet(const struct ulb_decoder *d, struct ulb_worker *worker, const s
         worker->in[r] = worker->out[r];
     }
     call.out = m->sums;
-    call.half = half_at(d, m->kv_head, m->piece, true);
+    call.half = half_at(d, m->token, m->kv_head, m->piece, true);
     d->options.attention->sums(&call);
 }
 
@@ -160,37 +163,48 @@ static void add_piece(const struct ulb_decoder *d, struct ulb_partial *sofar, fl
     *sofar = (struct ulb_partial){largest, keep * sofar->sum + take * piece->sum};
 }
 
-static float *partial_sums(const struct ulb_decoder *d, size_t piece, size_t head)
+/* Of a token that is its sequence's only one, where a piece and a head have their partial sums. */
+static size_t partial_at(const struct ulb_decoder *d, size_t token, size_t piece, size_t head)
 {
-    return d->attended + (piece * d->shape.heads + head) * ulb_kv_padded(d->shape.head_dim);
+    return (token * ulb_decoder_pieces(&d->options) + piece) * d->shape.heads + head;
 }
 
-void ulb_decoder_merge(const struct ulb_decoder *d, float *out)
+static float *partial_sums(const struct ulb_decoder *d, size_t at)
+{
+    return d->attended + at * ulb_kv_padded(d->shape.head_dim);
+}
+
+void ulb_decoder_merge(const struct ulb_decoder *d, size_t token, float *out)
 {
     size_t heads = d->shape.heads, dims = d->shape.head_dim;
-    struct span pieces = pieces_of(d, 0, 0);
+    struct span pieces = pieces_of(d, token, token);
     for (size_t head = 0; head < heads; head++, out += dims) {
-        struct ulb_partial sofar = d->partials[pieces.begin * heads + head];
-        memcpy(out, partial_sums(d, pieces.begin, head), dims * sizeof *out);
-        for (size_t i = pieces.begin + 1; i < pieces.end; i++)
-            add_piece(d, &sofar, out, &d->partials[i * heads + head], partial_sums(d, i, head));
+        size_t at = partial_at(d, token, pieces.begin, head);
+        struct ulb_partial sofar = d->partials[at];
+        memcpy(out, partial_sums(d, at), dims * sizeof *out);
+        for (size_t i = pieces.begin + 1; i < pieces.end; i++) {
+            at = partial_at(d, token, i, head);
+            add_piece(d, &sofar, out, &d->partials[at], partial_sums(d, at));
+        }
         d->options.ops->scale(out, dims, 1 / sofar.sum);
     }
 }
 
-/* One token: groups of heads and pieces apart. */
+/* Sequences with one token each: groups of heads and pieces apart. */
 static void attend_one(struct ulb_decoder *d, size_t i, struct ulb_worker *worker)
 {
     size_t group = d->shape.heads / d->shape.kv_heads;
     struct span pieces = pieces_of(d, 0, 0);
-    size_t n = pieces.end - pieces.begin, kv_head = i / n, piece = pieces.begin + i % n;
+    size_t n = pieces.end - pieces.begin, kv_head = i / n % d->shape.kv_heads, piece = pieces.begin + i % n,
+           token = i / n / d->shape.kv_heads, at = partial_at(d, token, piece, kv_head * group);
     for (size_t g = 0; g < group; g++)
-        worker->sums[g] = partial_sums(d, piece, kv_head * group + g);
+        worker->sums[g] = partial_sums(d, at + g);
     meet(d, worker,
          &(struct meeting){.kv_head = kv_head,
+                           .token = token,
                            .tokens = 1,
                            .piece = piece,
-                           .partials = d->partials + piece * d->shape.heads + kv_head * group,
+                           .partials = d->partials + at,
                            .sums = worker->sums});
 }
 
@@ -272,8 +286,8 @@ static void read_cache(struct ulb_decoder *d)
 {
     struct span pieces = pieces_of(d, 0, 0);
     size_t each = tokens_together(d);
-    if (d->n == 1)
-        share(d, d->shape.kv_heads * (pieces.end - pieces.begin), attend_one);
+    if (d->length == 1)
+        share(d, d->n * d->shape.kv_heads * (pieces.end - pieces.begin), attend_one);
     else
         share(d, d->shape.kv_heads * ((d->n + each - 1) / each), attend_many);
 }
@@ -281,18 +295,29 @@ static void read_cache(struct ulb_decoder *d)
 void ulb_decoder_attend(struct ulb_decoder *d)
 {
     struct span blocks = blocks_of(d);
-    share(d, (d->shape.heads + 2 * d->shape.kv_heads) * (blocks.end - blocks.begin), place_block);
+    share(d,
+          ulb_decoder_sequences(d) * (d->shape.heads + 2 * d->shape.kv_heads) * (blocks.end - blocks.begin),
+          place_block);
     read_cache(d);
 }
 
-double ulb_decoder_attend_alone(struct ulb_decoder *d, size_t position)
+static void merge_one(struct ulb_decoder *d, size_t i, struct ulb_worker *worker)
+{
+    ulb_decoder_merge(d, i, worker->scratch);
+}
+
+double ulb_decoder_attend_alone(struct ulb_decoder *d, size_t n, size_t position)
 {
     double begin = ulb_now();
-    d->n = 1;
+    d->n = n;
+    d->length = 1;
     d->position = position;
     for (d->layer = 0; d->layer < d->shape.layers; d->layer++) {
         read_cache(d);
-        ulb_decoder_merge(d, d->workers[0].scratch);
+        if (n == 1)
+            merge_one(d, 0, &d->workers[0]);
+        else
+            share(d, n, merge_one);
     }
     return ulb_now() - begin;
 }

@@ -18,12 +18,13 @@ static double read_cold(struct ulb_session *session)
 
 struct ulb_attention_alone ulb_attention_measure(struct ulb_session *session, struct ulb_decoder *decoder,
                                                  const struct ulb_decoder_shape *shape, enum ulb_kv_type type,
-                                                 size_t position)
+                                                 size_t sequences, size_t position)
 {
-    double bytes = ulb_kv_bytes(shape, type, (double)(position + 1)), gives[ROUNDS], share[ROUNDS];
+    double bytes = (double)sequences * ulb_kv_bytes(shape, type, (double)(position + 1)), gives[ROUNDS],
+           share[ROUNDS];
     for (size_t i = 0; i < ROUNDS; i++) {
         double yardstick = read_cold(session);
-        gives[i] = bytes / ulb_decoder_attend_alone(decoder, position);
+        gives[i] = bytes / ulb_decoder_attend_alone(decoder, sequences, position);
         share[i] = gives[i] / yardstick;
     }
     return (struct ulb_attention_alone){position, ulb_median(gives, ROUNDS), ulb_median(share, ROUNDS)};

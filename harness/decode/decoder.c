@@ -55,6 +55,8 @@ static void place_rows(const struct ulb_decoder *d, struct room *room, struct ul
     worker->sums = take(room, rows * sizeof *worker->sums);
     worker->partials = take(room, rows * sizeof *worker->partials);
     worker->sofar = take(room, rows * sizeof *worker->sofar);
+    worker->best = take(room, d->options.sequences * sizeof *worker->best);
+    worker->best_row = take(room, d->options.sequences * sizeof *worker->best_row);
 }
 
 static void place_workers(struct ulb_decoder *d, struct room *room)
@@ -92,7 +94,8 @@ static void place_products(struct ulb_decoder *d, struct room *room)
 static void place_buffers(struct ulb_decoder *d, struct room *room)
 {
     const struct ulb_decoder_shape *shape = &d->shape;
-    size_t batch = d->options.batch, pieces = ulb_decoder_pieces(&d->options);
+    size_t batch = d->options.batch, sequences = d->options.sequences;
+    size_t pieces = sequences * ulb_decoder_pieces(&d->options);
     size_t wide = shape->heads * ulb_kv_padded(shape->head_dim);
     size_t angles = d->options.positions * shape->rope_dims / 2;
     place_workers(d, room);
@@ -104,7 +107,7 @@ static void place_buffers(struct ulb_decoder *d, struct room *room)
     d->partials = take(room, pieces * shape->heads * sizeof *d->partials);
     d->mlp = take(room, d->slots * ulb_linear_rows(shape, ULB_GATE_UP) * sizeof *d->mlp);
     d->result = take(room, d->slots * shape->hidden * sizeof *d->result);
-    d->logits = take(room, shape->vocab * sizeof *d->logits);
+    d->logits = take(room, sequences * shape->vocab * sizeof *d->logits);
     d->router_logits = take(room, batch * shape->experts * sizeof *d->router_logits);
     d->inputs = take(room, batch > 1 ? input_bytes(d, d->slots) : 0);
     d->cosine = take(room, angles * sizeof *d->cosine);
@@ -131,6 +134,7 @@ static void set_up(struct ulb_decoder *d, const struct ulb_decoder_shape *shape,
     d->shape = *shape;
     d->weights = *weights;
     d->options = *options;
+    d->options.sequences = larger(options->sequences, 1);
     d->threads = ulb_team_size(options->team);
     d->slots = options->batch * shape->active;
 }
@@ -150,7 +154,8 @@ static enum ulb_status map_memory(struct ulb_decoder *d, struct ulb_error *err)
 {
     struct room room = {0};
     place_buffers(d, &room);
-    size_t cache = d->shape.layers * ulb_kv_capacity(&d->shape, d->options.kv_type, d->options.positions);
+    size_t cache = d->options.sequences * d->shape.layers *
+                   ulb_kv_capacity(&d->shape, d->options.kv_type, d->options.positions);
     enum ulb_status status = ulb_pages_map(&d->storage, room.used, ULB_PAGES_HUGE, err);
     if (status == ULB_OK)
         status = ulb_pages_map(&d->cache_pages, cache, ULB_PAGES_HUGE, err);
@@ -224,20 +229,30 @@ static enum ulb_status make_pieces(const struct ulb_decoder *d, uint64_t seed, c
     return ULB_OK;
 }
 
+/* Copies of random pieces to the first positions of a sequence. */
+static void copy_pieces(struct ulb_decoder *d, size_t sequence, size_t positions, const char *random)
+{
+    size_t each = 2 * ulb_kv_half_bytes(d->options.kv_type, d->shape.head_dim);
+    size_t pieces = (positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE, all = ulb_decoder_pieces(&d->options);
+    size_t heads = d->shape.layers * d->shape.kv_heads;
+    for (size_t head = 0; head < heads && !ulb_interrupted; head++) {
+        for (size_t i = 0; i < pieces; i++)
+            memcpy(d->cache + ((sequence * heads + head) * all + i) * each,
+                   random + (head + i) % RANDOM_PIECES * each, each);
+    }
+}
+
 enum ulb_status ulb_decoder_fill_cache(struct ulb_decoder *d, size_t positions, uint64_t seed,
                                        struct ulb_error *err)
 {
-    size_t each = 2 * ulb_kv_half_bytes(d->options.kv_type, d->shape.head_dim);
-    size_t pieces = (positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE,
-           heads = d->shape.layers * d->shape.kv_heads;
-    char *random = calloc(RANDOM_PIECES, each);
-    enum ulb_status status = random
-                                 ? make_pieces(d, seed, random, err)
-                                 : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a random context");
-    for (size_t head = 0; head < heads && status == ULB_OK && !ulb_interrupted; head++) {
-        for (size_t i = 0; i < pieces; i++)
-            memcpy(d->cache + (head * ulb_decoder_pieces(&d->options) + i) * each,
-                   random + (head + i) % RANDOM_PIECES * each, each);
+    char *random = calloc(RANDOM_PIECES, 2 * ulb_kv_half_bytes(d->options.kv_type, d->shape.head_dim));
+    enum ulb_status status =
+        random ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for a random context");
+    for (size_t s = 0; s < d->options.sequences && positions > 0 && status == ULB_OK && !ulb_interrupted;
+         s++) {
+        status = make_pieces(d, seed + s, random, err);
+        if (status == ULB_OK)
+            copy_pieces(d, s, positions, random);
     }
     free(random);
     return status;

@@ -9,6 +9,9 @@
  * With experts, a router's softmax chooses the active ones, whose results are added in proportion. Without a
  * gate h = f(up * norm(x)); in a parallel block (GPT-J) attention and MLP read the same norm. No biases.
  *
+ * A step takes many tokens of one sequence, or one token of each of several, which share what is read of the
+ * weights. Each sequence has a cache of its own.
+ *
  * Rows of each product are shared out as the split says. Attention of one token is shared out by the heads of
  * keys and by pieces of ULB_KV_PIECE positions, that of many by the heads of keys and by tokens. Query heads
  * of a group, and tokens, share what they read. Pieces are put together in their order, so that results do
@@ -109,8 +112,9 @@ struct ulb_decoder_options {
     enum ulb_kv_type kv_type;
     enum ulb_split split;
     const double *rates; /* weighted split: of each thread */
-    size_t positions;    /* capacity of the cache */
+    size_t positions;    /* capacity of each cache */
     size_t batch;        /* most tokens of one step */
+    size_t sequences;    /* caches; 0: 1 */
     /* For tests: this thread runs every tile so many times, like a slow core; 0 or 1: no thread does. */
     size_t slow_thread, slow_times;
 };
@@ -133,20 +137,25 @@ void ulb_decoder_close(struct ulb_decoder *decoder);
 /* How the following steps share out rows; rates as in the options. */
 void ulb_decoder_set_split(struct ulb_decoder *decoder, enum ulb_split split, const double *rates);
 
-/* Random keys and values in the first positions of the cache: a context that nobody computed.
- * ULB_ENVIRONMENT when memory is short. */
+/* Random keys and values in the first positions of each cache, by seed, seed + 1, ...: contexts that nobody
+ * computed. ULB_ENVIRONMENT when memory is short. */
 enum ulb_status ulb_decoder_fill_cache(struct ulb_decoder *decoder, size_t positions, uint64_t seed,
                                        struct ulb_error *err);
 
-/* Runs n tokens (1 to batch) that stand at position, position + 1, ...; gives the token that follows the last
- * one. The same step may be repeated. */
+/* Runs n tokens (1 to batch) of the first sequence that stand at position, position + 1, ...; gives the token
+ * that follows the last one. The same step may be repeated. */
 uint32_t ulb_decoder_forward(struct ulb_decoder *decoder, const uint32_t *tokens, size_t n, size_t position);
 
-/* Runs the attention phase of one token at position alone, all layers, with the queries that the last step
- * left; gives its seconds, fork, join and the merging of pieces included. */
-double ulb_decoder_attend_alone(struct ulb_decoder *decoder, size_t position);
+/* Runs a token at position of each of the first n sequences (1 to both sequences and batch); next [n] are the
+ * tokens that follow. */
+void ulb_decoder_step(struct ulb_decoder *decoder, const uint32_t *tokens, size_t n, size_t position,
+                      uint32_t *next);
 
-/* [vocab], of the last token of the last step. */
+/* Runs the attention phase of a token at position of each of the first n sequences alone, all layers, with
+ * the queries that the last step left; gives its seconds, fork, join and the merging of pieces included. */
+double ulb_decoder_attend_alone(struct ulb_decoder *decoder, size_t n, size_t position);
+
+/* [sequences of the last step][vocab], of the last token of each. */
 const float *ulb_decoder_logits(const struct ulb_decoder *decoder);
 
 /* Seconds that each part of the last step took on one thread; they add up to the whole step. */

@@ -22,8 +22,8 @@ struct ulb_worker {
     const float **in;
     float **out, **sums;
     struct ulb_partial *partials, *sofar;
-    float best;      /* of the logits seen */
-    size_t best_row; /* SIZE_MAX: none yet */
+    float *best;      /* [sequences]: of the logits seen */
+    size_t *best_row; /* [sequences]; SIZE_MAX: none yet */
 };
 
 /* One matrix, its inputs and its results: those of an expert stand side by side. */
@@ -43,23 +43,25 @@ struct ulb_decoder {
     struct ulb_tile_range *ranges; /* [products][threads] */
 
     /* The step in hand. */
-    size_t n, position, layer;
+    size_t n, position, layer;     /* n: tokens of all sequences, one after the other */
+    size_t length;                 /* tokens of each sequence, the first at position */
     float *x;                      /* [batch][hidden] */
     float *qkv;                    /* [batch][rows of qkv] */
     float *queries;                /* [batch][heads][padded dims]; what pads them stays 0 */
-    float *attended;               /* [batch][heads][head_dim]; one token: [pieces][heads][padded dims] */
-    struct ulb_partial *partials;  /* [pieces][heads], one token */
+    float *attended;               /* [batch][heads][head_dim]; of sequences with one token:
+                                      [sequences][pieces][heads][padded dims] */
+    struct ulb_partial *partials;  /* [sequences][pieces][heads], of sequences with one token */
     float *mlp;                    /* [slots][rows of gate_up]; h takes the place of gate */
     float *result;                 /* [slots][hidden] */
-    float *logits, *router_logits; /* [vocab]; [batch][experts] */
+    float *logits, *router_logits; /* [sequences][vocab]; [batch][experts] */
     void *inputs;                  /* of many tokens, made together */
     struct ulb_product *products;
     size_t *choice;          /* [slots]: the expert that token slot / active chose */
     size_t *token_of_input;  /* [slots]: by expert */
     size_t *slot_of_choice;  /* [slots]: where a choice stands when all are sorted by expert */
     float *weight_of_choice; /* [slots] */
-    char *cache;             /* [layers][kv_heads][pieces][keys, values]: kernels/vector/attention.h */
-    float *cosine, *sine;    /* [positions][rope_dims / 2] */
+    char *cache; /* [sequences][layers][kv_heads][pieces][keys, values]: kernels/vector/attention.h */
+    float *cosine, *sine; /* [positions][rope_dims / 2] */
 };
 
 /* Adds the time since the last account to a part; what begins a job has been waiting. */
@@ -76,6 +78,18 @@ static inline size_t ulb_decoder_pieces(const struct ulb_decoder_options *option
     return (options->positions + ULB_KV_PIECE - 1) / ULB_KV_PIECE;
 }
 
+/* Sequences of the step in hand. */
+static inline size_t ulb_decoder_sequences(const struct ulb_decoder *d)
+{
+    return d->n / d->length;
+}
+
+/* Where a token of the step stands in its sequence. */
+static inline size_t ulb_decoder_position(const struct ulb_decoder *d, size_t token)
+{
+    return d->position + token % d->length;
+}
+
 /* Query heads times tokens that one task of attention takes together. */
 size_t ulb_decoder_query_rows(const struct ulb_decoder_shape *shape);
 
@@ -86,8 +100,8 @@ struct ulb_row_split ulb_decoder_split(struct ulb_decoder *d, size_t items, size
  */
 void ulb_decoder_attend(struct ulb_decoder *d);
 
-/* Puts the pieces of the single token's attention together: out [heads][head_dim]. */
-void ulb_decoder_merge(const struct ulb_decoder *d, float *out);
+/* Puts the pieces of the attention of a token, its sequence's only one, together: out [heads][head_dim]. */
+void ulb_decoder_merge(const struct ulb_decoder *d, size_t token, float *out);
 
 /* h[n] = f(x[n]), with a gate times what lies a width further on. h may be x. */
 void ulb_decoder_activate(const struct ulb_decoder *d, const float *x, size_t n, float *h);
@@ -103,7 +117,7 @@ enum ulb_input {
 struct ulb_linear_call {
     enum ulb_linear linear;
     enum ulb_input source;
-    size_t first_token;           /* 0, or the last one for the head */
+    size_t first_token;           /* 0; for the head the last one, or the first of sequences with one each */
     const size_t *token_of_input; /* NULL: first_token, first_token + 1, ... */
     size_t inputs, products;
     float *y;

@@ -209,44 +209,59 @@ static void argmax_part(void *arg, size_t thread)
     struct between_job *job = arg;
     struct ulb_decoder *d = job->d;
     struct ulb_worker *worker = &d->workers[thread];
-    size_t begin, end;
+    size_t begin, end, sequences = ulb_decoder_sequences(d);
     ulb_lap(worker, ULB_PART_WAIT);
-    worker->best_row = SIZE_MAX;
+    for (size_t s = 0; s < sequences; s++)
+        worker->best_row[s] = SIZE_MAX;
     while (ulb_split_next(&job->split, thread, &begin, &end)) {
-        size_t row = begin + d->options.ops->argmax(d->logits + begin, end - begin);
-        bool better =
-            d->logits[row] > worker->best || (!(d->logits[row] < worker->best) && row < worker->best_row);
-        if (worker->best_row == SIZE_MAX || better) {
-            worker->best_row = row;
-            worker->best = d->logits[row];
+        for (size_t s = 0; s < sequences; s++) {
+            const float *logits = d->logits + s * d->shape.vocab;
+            size_t row = begin + d->options.ops->argmax(logits + begin, end - begin);
+            bool better = logits[row] > worker->best[s] ||
+                          (!(logits[row] < worker->best[s]) && row < worker->best_row[s]);
+            if (worker->best_row[s] == SIZE_MAX || better) {
+                worker->best_row[s] = row;
+                worker->best[s] = logits[row];
+            }
         }
     }
     ulb_lap(worker, ULB_PART_OTHER);
 }
 
-/* The largest logit of the last token; of equal ones the first. */
-static uint32_t predict(struct ulb_decoder *d)
+/* Of what the threads found in the logits of a sequence. */
+static uint32_t best_of(const struct ulb_decoder *d, size_t s)
 {
-    d->products[0] = (struct ulb_product){.n = 1};
-    ulb_decoder_multiply(d, &(struct ulb_linear_call){.linear = ULB_HEAD,
-                                                      .source = ULB_INPUT_NORM,
-                                                      .first_token = d->n - 1,
-                                                      .inputs = 1,
-                                                      .products = 1,
-                                                      .y = d->logits});
-    share(d, argmax_part, d->shape.vocab, GRAIN);
     const struct ulb_worker *best = NULL;
     for (size_t t = 0; t < d->threads; t++) {
         const struct ulb_worker *w = &d->workers[t];
-        if (w->best_row == SIZE_MAX)
+        if (w->best_row[s] == SIZE_MAX)
             continue;
-        if (!best || w->best > best->best || (!(w->best < best->best) && w->best_row < best->best_row))
+        if (!best || w->best[s] > best->best[s] ||
+            (!(w->best[s] < best->best[s]) && w->best_row[s] < best->best_row[s]))
             best = w;
     }
-    return (uint32_t)best->best_row;
+    return (uint32_t)best->best_row[s];
 }
 
-uint32_t ulb_decoder_forward(struct ulb_decoder *d, const uint32_t *tokens, size_t n, size_t position)
+/* The largest logit of the last token of each sequence; of equal ones the first. */
+static void predict(struct ulb_decoder *d, uint32_t *next)
+{
+    size_t sequences = ulb_decoder_sequences(d);
+    d->products[0] = (struct ulb_product){.n = sequences};
+    ulb_decoder_multiply(d, &(struct ulb_linear_call){.linear = ULB_HEAD,
+                                                      .source = ULB_INPUT_NORM,
+                                                      .first_token = d->n - sequences,
+                                                      .inputs = sequences,
+                                                      .products = 1,
+                                                      .y = d->logits});
+    share(d, argmax_part, d->shape.vocab, GRAIN);
+    for (size_t s = 0; s < sequences; s++)
+        next[s] = best_of(d, s);
+}
+
+/* n tokens, so many of each sequence. */
+static void run_step(struct ulb_decoder *d, const uint32_t *tokens, size_t n, size_t length, size_t position,
+                     uint32_t *next)
 {
     double begin = ulb_now();
     for (size_t t = 0; t < d->threads; t++) {
@@ -254,13 +269,26 @@ uint32_t ulb_decoder_forward(struct ulb_decoder *d, const uint32_t *tokens, size
         d->workers[t].last = begin;
     }
     d->n = n;
+    d->length = length;
     d->position = position;
     embed(d, tokens);
     for (d->layer = 0; d->layer < d->shape.layers; d->layer++)
         run_layer(d);
-    uint32_t next = predict(d);
+    predict(d, next);
     double end = ulb_now();
     for (size_t t = 0; t < d->threads; t++)
         d->workers[t].seconds[ULB_PART_WAIT] += end - d->workers[t].last;
+}
+
+uint32_t ulb_decoder_forward(struct ulb_decoder *d, const uint32_t *tokens, size_t n, size_t position)
+{
+    uint32_t next;
+    run_step(d, tokens, n, n, position, &next);
     return next;
+}
+
+void ulb_decoder_step(struct ulb_decoder *d, const uint32_t *tokens, size_t n, size_t position,
+                      uint32_t *next)
+{
+    run_step(d, tokens, n, 1, position, next);
 }

@@ -23,6 +23,7 @@ struct ulb_cold_grid {
     const struct ulb_decoder_shape *shape;
     const struct ulb_decoder_weights *weights;
     struct kind kinds[ULB_LINEARS];
+    size_t tokens;  /* of each product */
     size_t n, most; /* samples */
 };
 
@@ -30,16 +31,18 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, struct
                       enum ulb_split split, const double *rates)
 {
     struct kind *kind = &grid->kinds[linear];
-    const struct ulb_kernel *kernel = grid->weights->kernel[linear];
+    const struct ulb_step_kernels *step = ulb_step_kernels_of(grid->weights, grid->tokens);
+    bool many = step && step->kernel[linear];
+    const struct ulb_kernel *kernel = (many ? step->kernel : grid->weights->kernel)[linear];
+    struct ulb_prefetch prefetch = (many ? step->prefetch : grid->weights->prefetch)[linear];
     size_t m = ulb_linear_rows(grid->shape, linear), k = ulb_linear_columns(grid->shape, linear);
-    size_t threads = ulb_team_size(team);
-    kind->job = (struct ulb_team_gemm){
-        .kernel = kernel,
-        .gemm = {.m = m, .k = k, .n = 1, .y_stride = m, .prefetch = grid->weights->prefetch[linear]},
-        .split = &kind->split};
-    kind->job.gemm.y = aligned_alloc(ULB_CACHE_LINE, ulb_round_up(m * sizeof(float), ULB_CACHE_LINE));
+    size_t threads = ulb_team_size(team), n = grid->tokens;
+    kind->job = (struct ulb_team_gemm){.kernel = kernel,
+                                       .gemm = {.m = m, .k = k, .n = n, .y_stride = m, .prefetch = prefetch},
+                                       .split = &kind->split};
+    kind->job.gemm.y = aligned_alloc(ULB_CACHE_LINE, ulb_round_up(n * m * sizeof(float), ULB_CACHE_LINE));
     kind->ranges = aligned_alloc(ULB_CACHE_LINE, threads * sizeof *kind->ranges);
-    kind->tokens = ulb_random_tokens(kernel->activation, 1, k, &kind->job.gemm);
+    kind->tokens = ulb_random_tokens(kernel->activation, n, k, &kind->job.gemm);
     kind->seconds = calloc(grid->most, sizeof *kind->seconds);
     if (!kind->job.gemm.y || !kind->ranges || !kind->tokens || !kind->seconds)
         return false;
@@ -49,13 +52,15 @@ static bool open_kind(struct ulb_cold_grid *grid, enum ulb_linear linear, struct
 
 enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, struct ulb_team *team,
                                    const struct ulb_decoder_shape *shape,
-                                   const struct ulb_decoder_weights *weights, enum ulb_split split,
-                                   const double *rates, size_t samples, struct ulb_error *err)
+                                   const struct ulb_decoder_weights *weights, size_t tokens,
+                                   enum ulb_split split, const double *rates, size_t samples,
+                                   struct ulb_error *err)
 {
     struct ulb_cold_grid *grid = *out = calloc(1, sizeof *grid);
     bool made = grid != NULL;
     if (made) {
-        *grid = (struct ulb_cold_grid){.team = team, .shape = shape, .weights = weights, .most = samples};
+        *grid = (struct ulb_cold_grid){
+            .team = team, .shape = shape, .weights = weights, .tokens = tokens, .most = samples};
     }
     for (int linear = 0; linear < ULB_LINEARS && made; linear++) {
         if (ulb_linear_count(shape, (enum ulb_linear)linear) > 0)

@@ -1,5 +1,5 @@
-/* The products of a token one by one, on weights that no cache holds: what the token's products are compared
- * with. Sampled between tokens, so that both see the same spells of the machine. */
+/* The products of a step of tokens one by one, on weights that no cache holds: what the token's products are
+ * compared with. Sampled between tokens, so that both see the same spells of the machine. */
 #ifndef ULB_HARNESS_DECODE_ISOLATED_PRODUCTS_H
 #define ULB_HARNESS_DECODE_ISOLATED_PRODUCTS_H
 
@@ -8,12 +8,13 @@
 
 struct ulb_cold_grid;
 
-/* For samples samples with the team; rates are the weighted split's. The weights must outlive the
- * grid. ULB_ENVIRONMENT when memory is short. */
+/* Of steps of `tokens` tokens, for samples samples with the team; rates are the weighted split's. The weights
+ * must outlive the grid. ULB_ENVIRONMENT when memory is short. */
 enum ulb_status ulb_cold_grid_open(struct ulb_cold_grid **out, struct ulb_team *team,
                                    const struct ulb_decoder_shape *shape,
-                                   const struct ulb_decoder_weights *weights, enum ulb_split split,
-                                   const double *rates, size_t samples, struct ulb_error *err);
+                                   const struct ulb_decoder_weights *weights, size_t tokens,
+                                   enum ulb_split split, const double *rates, size_t samples,
+                                   struct ulb_error *err);
 void ulb_cold_grid_close(struct ulb_cold_grid *grid); /* NULL is allowed */
 
 /* Times one product of each kind, of layer number nth, counted round and round: no two calls in a row read

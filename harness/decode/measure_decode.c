@@ -37,6 +37,7 @@ static struct ulb_decoder_options options_of(const struct measurement *m, const 
         .rates = run->rates,
         .positions = last_position(m) + 1,
         .batch = most_tokens(m),
+        .sequences = ulb_largest_size(&m->batches),
         .slow_thread = m->settings->slow_thread,
         .slow_times = m->settings->slow_times,
     };
@@ -64,7 +65,7 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
     if (m->settings->layers != ULB_LAYERS_AUTO && m->settings->layers < shape->layers)
         *shape = ulb_decoder_shape_cut(shape, m->settings->layers);
     struct ulb_decoder_shape one = ulb_decoder_shape_cut(shape, 1);
-    size_t cache = ulb_kv_capacity(&one, options->kv_type, options->positions);
+    size_t cache = options->sequences * ulb_kv_capacity(&one, options->kv_type, options->positions);
     size_t layer = ulb_weights_layer_bytes(shape, run->choices) + cache;
     /* The head is there already when it is not the first format. */
     size_t apart = run > m->formats ? 0 : ulb_weights_head_bytes(shape, run->choices);
@@ -85,7 +86,9 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
             "not enough memory: %zu layers of %s in %s need %.1f GiB and %.1f GiB can be used; %s",
             shape->layers, m->model, run->format,
             ((double)layer * (double)shape->layers + (double)apart) / ULB_GIB, (double)available / ULB_GIB,
-            fitting == 0 ? "take a smaller model" : "take --layers auto");
+            fitting > 0              ? "take --layers auto"
+            : options->sequences > 1 ? "take fewer sequences with --batch, or a shorter --context"
+                                     : "take a smaller model");
     *shape = ulb_decoder_shape_cut(shape, fitting);
     return ulb_record_warn(m->session->record, err,
                            "%s in %s: only %zu of %zu layers fit into memory; figures of a token are "
@@ -97,6 +100,7 @@ static enum ulb_status fit_layers(const struct measurement *m, const struct form
 struct format_bench {
     const struct format_run *run;
     struct ulb_prefill_bench prefill;
+    size_t batch; /* which of the measurement's */
     struct ulb_decode_figures figures[ULB_SPLITS];
     struct ulb_prompt_time curves[ULB_SPLITS][ULB_SIZES];
 };
@@ -107,23 +111,24 @@ static size_t ubatch_of(const struct measurement *m)
     return m->settings->ubatch ? m->settings->ubatch : ULB_UBATCH;
 }
 
-static void open_figures(const struct measurement *m, const struct ulb_decoder_shape *shape,
-                         struct format_bench *bench)
+static void open_figures(const struct measurement *m, struct format_bench *bench)
 {
     for (size_t i = 0; i < m->n_turns; i++)
         bench->figures[i] = (struct ulb_decode_figures){.model = m->model,
                                                         .format = bench->run->format,
                                                         .split = m->turns[i].split,
                                                         .all = &m->shape,
-                                                        .shape = shape,
+                                                        .shape = bench->prefill.shape,
                                                         .choices = bench->run->choices,
                                                         .reasons = bench->run->reasons,
                                                         .store = &m->store,
+                                                        .batch = m->batches.items[bench->batch],
                                                         .context = m->context,
                                                         .prompt = ulb_largest_size(&m->settings->prompts),
                                                         .kv_type = m->settings->kv_type,
                                                         .curve = bench->curves[i],
                                                         .samples = m->turns[i].samples,
+                                                        .decoded = m->turns[i].decoded,
                                                         .n = m->tokens};
 }
 
@@ -169,9 +174,7 @@ static enum ulb_status measure_tokens(struct measurement *m, struct format_bench
 {
     struct ulb_session *session = m->session;
     struct ulb_decoder *decoder = bench->prefill.decoder;
-    enum ulb_status status = ulb_decoder_fill_cache(decoder, m->context, session->settings.seed, err);
-    if (status == ULB_OK)
-        status = ulb_check_interrupted(err);
+    enum ulb_status status = ULB_OK;
     for (size_t i = 0; i < m->n_turns && status == ULB_OK && m->settings->prompts.n > 0; i++)
         status = measure_prompt(m, bench, i, err);
     if (status == ULB_OK)
@@ -179,8 +182,9 @@ static enum ulb_status measure_tokens(struct measurement *m, struct format_bench
             ulb_tokens_decode(session, decoder, m->turns, m->n_turns, bench->run->rates, bench->figures, err);
     for (size_t i = 0; i < m->n_turns && status == ULB_OK; i++) {
         ulb_decoder_set_split(decoder, m->turns[i].split, bench->run->rates);
-        bench->figures[i].attention = ulb_attention_measure(session, decoder, bench->prefill.shape,
-                                                            m->settings->kv_type, last_position(m));
+        bench->figures[i].attention =
+            ulb_attention_measure(session, decoder, bench->prefill.shape, m->settings->kv_type,
+                                  bench->figures[i].batch, last_position(m));
         status = ulb_session_check(session, err);
     }
     return status;
@@ -193,7 +197,7 @@ static enum ulb_status record_figures(struct measurement *m, struct format_bench
     long long peak = ulb_memory_peak();
     for (size_t i = 0; i < m->n_turns && status == ULB_OK; i++) {
         bench->figures[i].peak_bytes = peak;
-        status = ulb_decode_record(m->session, &bench->figures[i], &m->turns[i].baseline, err);
+        status = ulb_decode_record(m->session, &bench->figures[i], &m->baselines[bench->batch][i], err);
     }
     if (status == ULB_OK && m->settings->done)
         status = m->settings->done(m->settings->done_context, m->session->record, err);
@@ -201,12 +205,23 @@ static enum ulb_status record_figures(struct measurement *m, struct format_bench
 }
 
 /* Into the record: also what an interrupt in the curve leaves. */
+static enum ulb_status measure_batch(struct measurement *m, struct format_bench *bench, struct ulb_error *err)
+{
+    struct ulb_error unrecorded;
+    open_figures(m, bench);
+    enum ulb_status status = measure_tokens(m, bench, err), curve = status;
+    if (status != ULB_OK)
+        return status;
+    curve = measure_curve(m, bench, err);
+    status = record_figures(m, bench, curve == ULB_OK ? err : &unrecorded);
+    return curve == ULB_OK ? status : curve;
+}
+
 static enum ulb_status measure_format(struct measurement *m, const struct format_run *run,
                                       const struct ulb_decoder_shape *shape, struct ulb_decoder *decoder,
                                       struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
-    struct ulb_error unrecorded;
     struct format_bench bench = {.run = run,
                                  .prefill = {.session = session,
                                              .decoder = decoder,
@@ -214,15 +229,14 @@ static enum ulb_status measure_format(struct measurement *m, const struct format
                                              .layers = m->shape.layers,
                                              .weights = &m->store.weights,
                                              .ubatch = ubatch_of(m)}};
-    open_figures(m, shape, &bench);
+    enum ulb_status status = ulb_decoder_fill_cache(decoder, m->context, session->settings.seed, err);
+    if (status == ULB_OK)
+        status = ulb_check_interrupted(err);
     session->arena = (struct ulb_arena){.pages = m->store.blocks, .ring_bytes = m->store.blocks.bytes};
-    enum ulb_status status = measure_tokens(m, &bench, err), curve = status;
-    if (status == ULB_OK) {
-        curve = measure_curve(m, &bench, err);
-        status = record_figures(m, &bench, curve == ULB_OK ? err : &unrecorded);
-    }
+    for (; bench.batch < m->batches.n && status == ULB_OK; bench.batch++)
+        status = measure_batch(m, &bench, err);
     session->arena = (struct ulb_arena){0};
-    return curve == ULB_OK ? status : curve;
+    return status;
 }
 
 /* The yardstick reads the weights, each thread its part of them in whole grains. */
@@ -253,14 +267,30 @@ static enum ulb_status warn_of_caches(const struct measurement *m, const struct 
                            m->model, run->format, (double)bytes / ULB_MIB, (double)llc / ULB_MIB);
 }
 
+/* Each number of sequences with its kernels against the reference. */
+static enum ulb_status check_batches(const struct measurement *m, const struct format_run *run,
+                                     const struct ulb_decoder_options *options, struct ulb_error *err)
+{
+    const struct ulb_session *session = m->session;
+    struct ulb_decoder_options each = *options;
+    struct ulb_decoder_weights kernels = {0};
+    enum ulb_status status = ULB_OK;
+    set_kernels(m, run, &kernels);
+    for (size_t b = 0; b < m->batches.n && status == ULB_OK; b++) {
+        each.sequences = m->batches.items[b];
+        status = ulb_decode_check(session->machine.team, &session->settings, &m->shape, run->choices,
+                                  ulb_step_kernels_of(&kernels, each.sequences), &each, err);
+    }
+    return status;
+}
+
 static enum ulb_status run_format(struct measurement *m, struct format_run *run, struct ulb_error *err)
 {
     struct ulb_session *session = m->session;
     struct ulb_decoder_shape shape;
     struct ulb_decoder *decoder = NULL;
     struct ulb_decoder_options options = options_of(m, run);
-    enum ulb_status status =
-        ulb_decode_check(session->machine.team, &session->settings, &m->shape, run->choices, &options, err);
+    enum ulb_status status = check_batches(m, run, &options, err);
     ulb_memory_peak_reset();
     if (status == ULB_OK)
         status = fit_layers(m, run, &options, &shape, err);
@@ -289,7 +319,7 @@ size_t ulb_largest_size(const struct ulb_sizes *sizes)
     return sizes->n > 0 ? sizes->items[sizes->n - 1] : 0;
 }
 
-/* A prompt's steps are as long as it, or as --ubatch. */
+/* A prompt's steps are as long as it, or as --ubatch; those of a batch have a token of each sequence. */
 static void list_steps(struct measurement *m)
 {
     const struct ulb_sizes *prompts = &m->settings->prompts;
@@ -297,6 +327,10 @@ static void list_steps(struct measurement *m)
         size_t most = ubatch_of(m), step = prompts->items[i] < most ? prompts->items[i] : most;
         if (step > 1 && step > ulb_largest_size(&m->steps))
             m->steps.items[m->steps.n++] = step;
+    }
+    for (size_t i = 0; i < m->batches.n; i++) {
+        if (m->batches.items[i] > 1 && prompts->n == 0)
+            m->steps.items[m->steps.n++] = m->batches.items[i];
     }
 }
 
@@ -307,6 +341,7 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
     m.tokens = settings->tokens ? settings->tokens : session->settings.quick ? TOKENS_QUICK : TOKENS_FULL;
     size_t prompt = ulb_largest_size(&settings->prompts);
     m.context = settings->context > prompt ? settings->context : prompt;
+    m.batches = settings->batches.n > 0 ? settings->batches : (struct ulb_sizes){1, {1}};
     list_steps(&m);
     struct ulb_model model = {0};
     enum ulb_status status = ulb_model_load(settings->model, &model, err);
@@ -322,8 +357,9 @@ enum ulb_status ulb_decode_measure(struct ulb_session *session, const struct ulb
     if (status == ULB_OK)
         status = ulb_decode_choose_kernels(&m, err);
     for (; m.n_turns < session->settings.n_splits && status == ULB_OK; m.n_turns++)
-        status = ulb_turn_open(&m.turns[m.n_turns], session->settings.quick,
-                               session->settings.splits[m.n_turns], m.tokens, settings->energy_root, err);
+        status =
+            ulb_turn_open(&m.turns[m.n_turns], session->settings.quick, session->settings.splits[m.n_turns],
+                          m.tokens, ulb_largest_size(&m.batches), settings->energy_root, err);
     for (size_t i = 0; i < m.n_formats && status == ULB_OK; i++) {
         ulb_session_progress(session, "decode", (double)i / (double)m.n_formats);
         status = run_format(&m, &m.formats[i], err);

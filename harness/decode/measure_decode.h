@@ -25,6 +25,8 @@ struct ulb_decode_settings {
      * than context, context is as many. The others are computed once the tokens are decoded. */
     struct ulb_sizes prompts;
     size_t ubatch; /* tokens of one such step; 0: ULB_UBATCH */
+    /* Sequences that are decoded together, a run for each number; none: 1. Not with prompts. */
+    struct ulb_sizes batches;
     enum ulb_kv_type kv_type;
     size_t layers;       /* ULB_LAYERS_AUTO: as many as fit; SIZE_MAX: all, or an error */
     const double *rates; /* of the weighted split, one for each thread; n_rates 0: as measured */

@@ -28,6 +28,8 @@ struct measurement {
     struct ulb_weight_store store;
     struct ulb_turn turns[ULB_SPLITS];
     size_t n_turns;
+    struct ulb_sizes batches;
+    struct ulb_decode_baseline baselines[ULB_SIZES][ULB_SPLITS]; /* of each batch and turn */
     double *rates; /* of each thread, by which kernels are tried */
     double class_beta[ULB_MAX_CLASSES];
 };

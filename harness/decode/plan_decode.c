@@ -111,8 +111,8 @@ static enum ulb_status choose_kernel(struct measurement *m, struct format_run *r
                                     .n = 1,
                                     .tune = true};
     shape.m = rows_tried(format, shape.m, shape.k);
-    return m->steps.n == 0 || linear == ULB_HEAD
-               ? ulb_kernel_choose(m->session, &shape, m->rates, &run->choices[linear], err)
+    bool one = m->steps.n == 0 || (linear == ULB_HEAD && m->settings->prompts.n > 0);
+    return one ? ulb_kernel_choose(m->session, &shape, m->rates, &run->choices[linear], err)
                : choose_steps(m, run, linear, &shape, err);
 }
 

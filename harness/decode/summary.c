@@ -26,10 +26,10 @@ static size_t class_index(const struct ulb_machine *machine, size_t thread)
 }
 
 void ulb_token_take(struct ulb_token_sample *sample, const struct ulb_machine *machine,
-                    const struct ulb_decoder *decoder, double seconds, uint32_t next)
+                    const struct ulb_decoder *decoder, double seconds)
 {
     size_t threads[4] = {0}, n = machine->pus.n;
-    *sample = (struct ulb_token_sample){.seconds = seconds, .next = next};
+    *sample = (struct ulb_token_sample){.seconds = seconds};
     for (size_t t = 0; t < n; t++) {
         const double *parts = ulb_decoder_seconds(decoder, t);
         size_t c = class_index(machine, t);
@@ -115,8 +115,9 @@ static double cold_seconds(const struct ulb_decode_figures *f)
     return seconds;
 }
 
-static void name_kernels(const struct ulb_decoder_weights *weights, struct ulb_decode_run *run)
+static void name_kernels(const struct ulb_decoder_weights *weights, size_t batch, struct ulb_decode_run *run)
 {
+    const struct ulb_step_kernels *step = ulb_step_kernels_of(weights, batch);
     const struct {
         enum ulb_linear linear;
         char *kernel, *prefetch;
@@ -126,10 +127,11 @@ static void name_kernels(const struct ulb_decoder_weights *weights, struct ulb_d
                  {ULB_DOWN, run->kernel_down, run->prefetch_down},
                  {ULB_HEAD, run->kernel_head, run->prefetch_head}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct ulb_kernel *kernel = weights->kernel[names[i].linear];
+        enum ulb_linear linear = names[i].linear;
+        const struct ulb_kernel *kernel = (step ? step->kernel : weights->kernel)[linear];
         ulb_kernel_name(kernel, names[i].kernel);
         snprintf(names[i].prefetch, sizeof run->prefetch_qkv, "%s",
-                 ulb_prefetch_name(kernel, 1, weights->prefetch[names[i].linear]));
+                 ulb_prefetch_name(kernel, batch, (step ? step->prefetch : weights->prefetch)[linear]));
     }
 }
 
@@ -152,15 +154,15 @@ static void name_run(const struct ulb_session *session, const struct ulb_decode_
                      struct ulb_decode_run *run)
 {
     uint64_t digest = 0xcbf29ce484222325; /* FNV-1a, 64 bits */
-    for (size_t i = 0; i < f->n; i++)
-        digest = (digest ^ f->samples[i].next) * 0x100000001b3;
+    for (size_t i = 0; i < f->n * f->batch; i++)
+        digest = (digest ^ f->decoded[i]) * 0x100000001b3;
     snprintf(run->token_digest, sizeof run->token_digest, "%016llx", (unsigned long long)digest);
     snprintf(run->model, sizeof run->model, "%s", f->model);
     snprintf(run->format, sizeof run->format, "%s", f->format);
     snprintf(run->kv_type, sizeof run->kv_type, "%s", ulb_kv_type_name(f->kv_type));
     snprintf(run->set, sizeof run->set, "%s", session->settings.set ? session->settings.set : "all");
     snprintf(run->split, sizeof run->split, "%s", ulb_split_name(f->split));
-    name_kernels(&f->store->weights, run);
+    name_kernels(&f->store->weights, f->batch, run);
     if (f->prompt > 0)
         name_reasons(f, &run->prefill);
 }
@@ -198,6 +200,19 @@ static double blocks_of(const double parts[ULB_DECODE_PARTS])
     return seconds;
 }
 
+/* Of a batch there is no Amdahl's bound: its products need not be bound by memory, and then their time does
+ * not follow their bytes. */
+static void leave_bound_out(struct ulb_decode_run *run)
+{
+    run->amdahl_speedup = run->amdahl_nominal_speedup = NAN;
+    run->missing_ms = (struct ulb_decode_split){NAN, NAN, NAN, NAN, NAN};
+    run->missing_memory_ms = NAN;
+    if (!run->baseline_reason[0])
+        snprintf(run->baseline_reason, sizeof run->baseline_reason,
+                 "Amdahl's bound is by bytes, and products of %zu tokens need not be bound by them",
+                 run->batch);
+}
+
 /* Amdahl's bound, the speed-up observed, and where the difference is: in each part, what it takes beyond its
  * time in the 16-bit token, of the blocks' products beyond that time over the ratio of bytes. The bound takes
  * memory to run as fast in both; what the products owe to its running slower here (below 0: faster), as the
@@ -228,22 +243,26 @@ static void compare(const struct ulb_decode_figures *f, const struct ulb_token_s
     }
     run->amdahl_speedup = ulb_amdahl(run->alpha, run->byte_ratio);
     run->amdahl_nominal_speedup = ulb_amdahl(run->alpha, run->bit_ratio);
+    if (run->batch > 1)
+        leave_bound_out(run);
 }
 
 static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decode_run *run)
 {
     double positions = (double)f->context + ULB_TOKENS_WARM_UP + ((double)f->n + 1) / 2;
-    run->kv_bytes_per_token = (size_t)ulb_kv_bytes(f->all, f->kv_type, positions);
-    run->kv_bytes = (size_t)ulb_kv_bytes(f->all, f->kv_type, (double)(f->attention.position + 1));
+    double cache = ulb_kv_bytes(f->all, f->kv_type, positions), batch = (double)f->batch;
+    double step = block_bytes(f, true) + block_bytes(f, false) + (double)f->store->weights.bytes[ULB_HEAD] +
+                  batch * cache;
+    run->kv_bytes_per_token = (size_t)cache;
+    run->kv_bytes = f->batch * (size_t)ulb_kv_bytes(f->all, f->kv_type, (double)(f->attention.position + 1));
     run->kv_gbps = f->attention.bytes_per_s / ULB_GB;
     run->kv_share = f->attention.share;
     run->queries_per_key = (double)f->all->heads / (double)f->all->kv_heads;
     run->weight_bytes = f->store->blocks.bytes + f->store->head.bytes;
-    run->bytes_per_token = (size_t)(block_bytes(f, true) + block_bytes(f, false)) +
-                           f->store->weights.bytes[ULB_HEAD] + run->kv_bytes_per_token;
+    run->bytes_per_step = (size_t)step;
+    run->bytes_per_token = (size_t)(step / batch);
     run->yardstick_gbps = f->bandwidth / ULB_GB;
-    run->roofline_tokens_per_s =
-        ulb_decode_roofline(run->yardstick_gbps * ULB_GB, (double)run->bytes_per_token);
+    run->roofline_tokens_per_s = batch * ulb_decode_roofline(run->yardstick_gbps * ULB_GB, step);
     run->roofline_share = run->tokens_per_s / run->roofline_tokens_per_s;
     long long huge = ulb_pages_huge_bytes(&f->store->blocks), head = ulb_pages_huge_bytes(&f->store->head);
     run->huge_bytes = huge < 0 || head < 0 ? (double)NAN : (double)(huge + head);
@@ -253,7 +272,8 @@ static void bound_by_memory(const struct ulb_decode_figures *f, struct ulb_decod
 static void fill_times(const struct ulb_token_sample *token, struct ulb_decode_run *run)
 {
     run->ms_per_token = 1e3 * token->seconds;
-    run->tokens_per_s = 1 / token->seconds;
+    run->sequence_tokens_per_s = 1 / token->seconds;
+    run->tokens_per_s = (double)run->batch * run->sequence_tokens_per_s;
     run->split_ms = split_of(token->parts);
     run->qkv_ms = 1e3 * token->parts[ULB_QKV];
     run->o_ms = 1e3 * token->parts[ULB_O];
@@ -273,6 +293,7 @@ enum ulb_status ulb_decode_record(struct ulb_session *session, const struct ulb_
         .tokens = f->n,
         .context = f->context,
         .prompt = f->prompt,
+        .batch = f->batch,
         .prefill = f->prefill,
         .n_prefill_curve = f->n_curve,
         .prefill_curve = f->curve,

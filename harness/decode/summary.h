@@ -10,17 +10,16 @@
 
 enum { ULB_TOKENS_WARM_UP = 2 }; /* before those that are timed */
 
-/* One token as run. */
+/* A token of each sequence as run. */
 struct ulb_token_sample {
     double seconds, parts[ULB_DECODE_PARTS]; /* parts: mean over the threads */
     double wait[4];                          /* mean over the threads of class P, E, LP-E, core; NAN: none */
-    double joules; /* without what the machine takes at rest; NAN where energy is not read */
-    uint32_t next;
+    double joules; /* of one token, without what the machine takes at rest; NAN where energy is not read */
 };
 
 /* Reads what the decoder's last step left. */
 void ulb_token_take(struct ulb_token_sample *sample, const struct ulb_machine *machine,
-                    const struct ulb_decoder *decoder, double seconds, uint32_t next);
+                    const struct ulb_decoder *decoder, double seconds);
 
 /* What n tokens took, the repeated ones included. */
 struct ulb_decode_energy {
@@ -36,12 +35,14 @@ struct ulb_decode_figures {
     const struct ulb_kernel_choice *choices;
     const enum ulb_choice_reason *reasons; /* of the layouts, with a prompt */
     const struct ulb_weight_store *store;
+    size_t batch; /* sequences */
     size_t context, prompt;
     enum ulb_kv_type kv_type;
     struct ulb_prefill prefill;
     struct ulb_prompt_time *curve; /* [n_curve], by number of tokens; none unless there are several prompts */
     size_t n_curve;
-    struct ulb_token_sample *samples;
+    struct ulb_token_sample *samples; /* [n] */
+    const uint32_t *decoded;          /* [n][batch] */
     size_t n;
     double bandwidth;           /* of the yardstick between the tokens, bytes/s */
     double cold_s[ULB_LINEARS]; /* of one product of each kind alone, weights cold */
@@ -50,7 +51,7 @@ struct ulb_decode_figures {
     struct ulb_decode_energy energy;
 };
 
-/* The 16-bit run that the others are compared with. */
+/* The 16-bit run of as many sequences that the others are compared with. */
 struct ulb_decode_baseline {
     bool known;
     double token_s, blocks_s;       /* blocks: products of the matrices that are quantised */

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { YARDSTICK_EVERY = 8, TRIES = 3 };
 static const double REST_QUICK = 0.2,
@@ -16,10 +17,12 @@ static const double RETRY_BUDGET_QUICK = 2,
                     RETRY_BUDGET_FULL = 10; /* seconds of tokens decoded again, for each split */
 
 enum ulb_status ulb_turn_open(struct ulb_turn *turn, bool quick, enum ulb_split split, size_t tokens,
-                              const char *energy_root, struct ulb_error *err)
+                              size_t sequences, const char *energy_root, struct ulb_error *err)
 {
-    *turn = (struct ulb_turn){.split = split, .samples = calloc(tokens, sizeof *turn->samples)};
-    if (!turn->samples)
+    *turn = (struct ulb_turn){.split = split,
+                              .samples = calloc(tokens, sizeof *turn->samples),
+                              .decoded = calloc(tokens, sequences * sizeof *turn->decoded)};
+    if (!turn->samples || !turn->decoded)
         return ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for %zu tokens", tokens);
     double rest = quick ? REST_QUICK : REST_FULL;
     if (ulb_energy_open(&turn->energy, energy_root, &turn->no_energy) == ULB_OK &&
@@ -34,6 +37,7 @@ void ulb_turn_close(struct ulb_turn *turn)
 {
     ulb_energy_close(turn->energy);
     free(turn->samples);
+    free(turn->decoded);
 }
 
 /* One turn at the tokens of one format. */
@@ -42,8 +46,9 @@ struct runner {
     struct ulb_decoder *decoder;
     struct ulb_noise_retry retry;
     struct ulb_cold_grid *grid;
-    uint32_t token, next;
-    size_t position;
+    const uint32_t *tokens; /* [batch] */
+    uint32_t *next;         /* [batch] */
+    size_t batch, position;
     size_t metered; /* steps that the energy's meter counts */
     double joules;  /* of the last one; NAN without a meter */
 };
@@ -54,6 +59,7 @@ struct loop {
     struct ulb_decode_figures *figures; /* [n] */
     struct runner runners[ULB_SPLITS];
     size_t n;
+    uint32_t *tokens;  /* [batch]: of the step in hand; then those that follow by each runner */
     double *yardstick; /* bytes/s, [between]; all figures' */
     size_t n_yardstick, between;
 };
@@ -66,7 +72,7 @@ static double run_step(void *arg)
     if (energy)
         ulb_energy_start(energy);
     double begin = ulb_now();
-    runner->next = ulb_decoder_forward(runner->decoder, &runner->token, 1, runner->position);
+    ulb_decoder_step(runner->decoder, runner->tokens, runner->batch, runner->position, runner->next);
     double seconds = ulb_now() - begin;
     if (energy)
         ulb_energy_stop(energy);
@@ -92,40 +98,58 @@ static void start_meters(struct loop *loop)
     }
 }
 
-/* The same token by every split, another one first each time. */
-static enum ulb_status run_position(struct loop *loop, size_t position, uint32_t token, uint32_t *next,
-                                    struct ulb_error *err)
+/* Splits give the same tokens. */
+static enum ulb_status check_same(const struct runner *first, const struct runner *other,
+                                  struct ulb_error *err)
 {
-    for (size_t i = 0; i < loop->n; i++) {
-        size_t at = (position + i) % loop->n, timed = position - loop->figures->context;
-        struct runner *runner = &loop->runners[at];
-        runner->token = token;
+    size_t s = 0;
+    while (s < first->batch && other->next[s] == first->next[s])
+        s++;
+    return s == first->batch
+               ? ULB_OK
+               : ulb_fail(err, ULB_FINDING, "token %zu differs with the %s split: %u instead of %u",
+                          other->position, ulb_split_name(other->turn->split), other->next[s],
+                          first->next[s]);
+}
+
+/* The same step by every split, another one first each time. */
+static enum ulb_status run_position(struct loop *loop, size_t position, struct ulb_error *err)
+{
+    struct runner *first = &loop->runners[position % loop->n];
+    size_t timed = position - loop->figures->context, batch = loop->figures->batch;
+    enum ulb_status status = ULB_OK;
+    for (size_t i = 0; i < loop->n && status == ULB_OK; i++) {
+        struct runner *runner = &loop->runners[(position + i) % loop->n];
         runner->position = position;
         ulb_decoder_set_split(runner->decoder, runner->turn->split, loop->rates);
         double seconds = ulb_retry_noisy(&runner->retry, run_step, runner);
-        if (i > 0 && runner->next != *next)
-            return ulb_fail(err, ULB_FINDING, "token %zu differs with the %s split: %u instead of %u",
-                            position, ulb_split_name(runner->turn->split), runner->next, *next);
-        *next = runner->next;
-        if (timed < ULB_TOKENS_WARM_UP)
+        status = check_same(first, runner, err);
+        if (timed < ULB_TOKENS_WARM_UP || status != ULB_OK)
             continue;
         struct ulb_token_sample *sample = &runner->turn->samples[timed - ULB_TOKENS_WARM_UP];
-        ulb_token_take(sample, &loop->session->machine, runner->decoder, seconds, runner->next);
-        sample->joules = runner->joules;
+        ulb_token_take(sample, &loop->session->machine, runner->decoder, seconds);
+        sample->joules = runner->joules / (double)batch;
+        memcpy(runner->turn->decoded + (timed - ULB_TOKENS_WARM_UP) * batch, runner->next,
+               batch * sizeof *runner->next);
     }
+    if (status != ULB_OK)
+        return status;
+    memcpy(loop->tokens, first->next, batch * sizeof *loop->tokens);
     return ulb_session_check(loop->session, err);
 }
 
+/* Every sequence begins with another token. */
 static enum ulb_status run_loop(struct loop *loop, struct ulb_error *err)
 {
-    size_t context = loop->figures->context, n = loop->figures->n;
-    uint32_t token = 1, next = 0;
-    for (size_t i = 0; i < ULB_TOKENS_WARM_UP + n; i++, token = next) {
+    const struct ulb_decode_figures *f = loop->figures;
+    for (size_t s = 0; s < f->batch; s++)
+        loop->tokens[s] = (uint32_t)((1 + s) % f->all->vocab);
+    for (size_t i = 0; i < ULB_TOKENS_WARM_UP + f->n; i++) {
         if (i % YARDSTICK_EVERY == 0)
             sample_between(loop);
         if (i == ULB_TOKENS_WARM_UP)
             start_meters(loop);
-        enum ulb_status status = run_position(loop, context + i, token, &next, err);
+        enum ulb_status status = run_position(loop, f->context + i, err);
         if (status != ULB_OK)
             return status;
     }
@@ -143,10 +167,14 @@ static enum ulb_status open_runners(struct loop *loop, struct ulb_decoder *decod
         loop->runners[i] = (struct runner){
             .turn = &turns[i],
             .decoder = decoder,
+            .tokens = loop->tokens,
+            .next = loop->tokens + (i + 1) * f->batch,
+            .batch = f->batch,
             .retry = {.team = loop->session->machine.team, .tries = TRIES, .retry_budget_s = retry_budget_s},
         };
-        status = ulb_cold_grid_open(&loop->runners[i].grid, loop->session->machine.team, f->shape,
-                                    &f->store->weights, turns[i].split, loop->rates, loop->between, err);
+        status =
+            ulb_cold_grid_open(&loop->runners[i].grid, loop->session->machine.team, f->shape,
+                               &f->store->weights, f->batch, turns[i].split, loop->rates, loop->between, err);
     }
     return status;
 }
@@ -157,7 +185,8 @@ static void fill_figures(const struct loop *loop, size_t i)
     struct ulb_decode_figures *f = &loop->figures[i];
     f->bandwidth = ulb_median_of(loop->yardstick, loop->n_yardstick);
     ulb_cold_grid_seconds(loop->runners[i].grid, f->cold_s);
-    f->energy = (struct ulb_decode_energy){.n = loop->runners[i].metered, .reason = turn->no_energy.message};
+    f->energy = (struct ulb_decode_energy){.n = loop->runners[i].metered * f->batch,
+                                           .reason = turn->no_energy.message};
     if (turn->energy) {
         f->energy.use = ulb_energy_used(turn->energy);
         f->energy.source = ulb_energy_source(turn->energy);
@@ -171,8 +200,10 @@ enum ulb_status ulb_tokens_decode(struct ulb_session *session, struct ulb_decode
     struct loop loop = {.session = session, .rates = rates, .figures = figures, .n = n_turns};
     loop.between = figures->n / YARDSTICK_EVERY + 3;
     loop.yardstick = calloc(loop.between, sizeof *loop.yardstick);
-    enum ulb_status status =
-        loop.yardstick ? ULB_OK : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for samples");
+    loop.tokens = calloc((1 + n_turns) * figures->batch, sizeof *loop.tokens);
+    enum ulb_status status = loop.yardstick && loop.tokens
+                                 ? ULB_OK
+                                 : ulb_fail(err, ULB_ENVIRONMENT, "not enough memory for samples");
     if (status == ULB_OK)
         status = open_runners(&loop, decoder, turns, err);
     if (status == ULB_OK)
@@ -183,5 +214,6 @@ enum ulb_status ulb_tokens_decode(struct ulb_session *session, struct ulb_decode
         ulb_cold_grid_close(loop.runners[i].grid);
     }
     free(loop.yardstick);
+    free(loop.tokens);
     return status;
 }

@@ -18,14 +18,40 @@ static bool differs(const json_t *runs, const char *key)
     return false;
 }
 
-/* The model of a run, its cores and split where the record has several; a star says that some of its layers
- * were extrapolated. */
+/* Sequences of a run; older runs have one, and no number. */
+static double batch_of(const json_t *run)
+{
+    return fmax(1, ulb_row_number(run, "batch"));
+}
+
+/* "batch 4", or "batch 1 to 16". */
+static void put_batches(const json_t *runs, char *out, size_t bytes)
+{
+    double low = INFINITY, high = 0;
+    size_t i;
+    const json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        low = fmin(low, batch_of(run));
+        high = fmax(high, batch_of(run));
+    }
+    if (low < high)
+        snprintf(out, bytes, "batch %.0f to %.0f", low, high);
+    else
+        snprintf(out, bytes, "batch %.0f", high);
+}
+
+/* The model of a run, its sequences if several, its cores and split where the record has several; a star says
+ * that some of its layers were extrapolated. */
 static void put_group(const json_t *runs, const json_t *run, char out[ULB_BAR_GROUP])
 {
     bool part = ulb_row_number(run, "layers_run") < ulb_row_number(run, "layers");
     bool sets = differs(runs, "set"), splits = differs(runs, "split");
-    snprintf(out, ULB_BAR_GROUP, "%.31s%s%s%.31s%s%.15s", ulb_row_text(run, "model"), part ? " *" : "",
-             sets ? ", " : "", sets ? ulb_row_text(run, "set") : "", splits ? ", " : "",
+    char batch[16] = "";
+    if (batch_of(run) > 1)
+        snprintf(batch, sizeof batch, " x%.0f", batch_of(run));
+    snprintf(out, ULB_BAR_GROUP, "%.31s%s%s%s%.31s%s%.15s", ulb_row_text(run, "model"), part ? " *" : "",
+             batch, sets ? ", " : "", sets ? ulb_row_text(run, "set") : "", splits ? ", " : "",
              splits ? ulb_row_text(run, "split") : "");
 }
 
@@ -85,9 +111,10 @@ enum ulb_status ulb_draw_tokens(const struct ulb_record *record, struct ulb_canv
         .formats = true};
     enum ulb_status status = collect(runs, "tokens_per_s", &chart, err);
     if (status == ULB_OK) {
-        char what[96];
+        char what[96], batches[48];
         const json_t *first = json_array_get(runs, 0);
-        snprintf(what, sizeof what, "Decoding, batch 1, %.0f tokens, context %.0f",
+        put_batches(runs, batches, sizeof batches);
+        snprintf(what, sizeof what, "Decoding, %s, %.0f tokens, context %.0f", batches,
                  ulb_row_number(first, "tokens"), ulb_row_number(first, "context"));
         ulb_put_title(canvas, record, what, "all");
         ulb_put_bar_chart(canvas, &chart);
@@ -105,7 +132,10 @@ enum ulb_status ulb_draw_energy(const struct ulb_record *record, struct ulb_canv
     for (size_t i = 0; i < chart.n; i++)
         chart.bars[i].ticks[0] = chart.bars[i].ticks[1] = NAN;
     if (status == ULB_OK) {
-        ulb_put_title(canvas, record, "Energy of one token, batch 1", "all");
+        char what[96], batches[48];
+        put_batches(runs, batches, sizeof batches);
+        snprintf(what, sizeof what, "Energy of one token, %s", batches);
+        ulb_put_title(canvas, record, what, "all");
         ulb_put_bar_chart(canvas, &chart);
     }
     ulb_bar_chart_free(&chart);

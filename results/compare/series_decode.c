@@ -16,16 +16,18 @@ static long long whole_of(const json_t *run, const char *key)
     return (long long)json_integer_value(json_object_get(run, key));
 }
 
-/* "MODEL FORMAT cCONTEXT SET:THREADS SPLIT", and " lLAYERS" where not all layers were run: samples are of the
- * layers that were, so that a run of more or fewer is another figure. */
+/* "MODEL FORMAT cCONTEXT SET:THREADS SPLIT", " lLAYERS" where not all layers were run, " bBATCH" of several
+ * sequences. Samples are of the layers that were run, so that a run of more or fewer is another figure. */
 static void write_key(const json_t *run, char out[ULB_CELL_KEY_MAX])
 {
-    char layers[32] = "";
+    char layers[32] = "", batch[32] = "";
     if (whole_of(run, "layers_run") < whole_of(run, "layers"))
         snprintf(layers, sizeof layers, " l%lld", whole_of(run, "layers_run"));
-    snprintf(out, ULB_CELL_KEY_MAX, "%.64s %.64s c%lld %.255s:%lld %.64s%s", text_of(run, "model"),
+    if (whole_of(run, "batch") > 1)
+        snprintf(batch, sizeof batch, " b%lld", whole_of(run, "batch"));
+    snprintf(out, ULB_CELL_KEY_MAX, "%.64s %.64s c%lld %.255s:%lld %.64s%s%s", text_of(run, "model"),
              text_of(run, "format"), whole_of(run, "context"), text_of(run, "set"), whole_of(run, "threads"),
-             text_of(run, "split"), layers);
+             text_of(run, "split"), layers, batch);
 }
 
 static double number_of(const json_t *run, const char *key)

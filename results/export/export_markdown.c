@@ -124,6 +124,7 @@ static void put_sections(FILE *out, const struct ulb_record *record)
         {"split", "split", 0, 0, false},
         {"tokens", "tokens", 0, 1, false},
         {"context", "context", 0, 1, false},
+        {"sequences", "batch", 0, 1, false},
         {"layers run", "layers_run", 0, 1, false},
         {"layers", "layers", 0, 1, false},
         {"tokens/s", "tokens_per_s", 2, 1, false},

@@ -25,7 +25,7 @@ struct family {
     }
 #define DECODE_LABELS                                                                                        \
     {                                                                                                        \
-        "model", "format", "set", "threads", "split", "tokens", "context", "prompt"                          \
+        "model", "format", "set", "threads", "split", "tokens", "context", "prompt", "batch"                 \
     }
 
 static const struct family families[] = {

@@ -169,9 +169,11 @@ struct ulb_decode_run {
     char model[64], format[16], set[ULB_SET_BYTES], split[16];
     unsigned threads;
     size_t tokens, context, prompt; /* measured; in the cache before the first; of those, computed here */
-    size_t layers_run, layers;      /* fewer run than the model has: times are extrapolated to all */
+    size_t batch; /* sequences that are decoded together, each with so many tokens; 0 in older records: 1 */
+    size_t layers_run, layers; /* fewer run than the model has: times are extrapolated to all */
     bool extrapolated;
-    double tokens_per_s, ms_per_token, ms_mad;
+    double tokens_per_s, ms_per_token, ms_mad; /* of all sequences; of a step, a token of each sequence */
+    double sequence_tokens_per_s;              /* of each sequence; NAN in older records */
     struct ulb_decode_split split_ms;
     double qkv_ms, o_ms, gate_up_ms, down_ms, router_ms, head_ms; /* of split_ms.gemv */
     double gemv_cold_ms;          /* the same products one by one, each timed apart with cold weights */
@@ -184,7 +186,9 @@ struct ulb_decode_run {
     char baseline_reason[ULB_REASON_BYTES]; /* of alpha and what follows from it */
     double yardstick_gbps, roofline_tokens_per_s, roofline_share;
     size_t weight_bytes, bytes_per_token, kv_bytes_per_token;
-    size_t kv_bytes; /* of the cache behind the last token, all layers */
+    size_t
+        bytes_per_step; /* weights once, of experts those of one token, and all caches; 0 in older records */
+    size_t kv_bytes;    /* of all caches behind the last token, all layers */
     char kv_type[8];
     double kv_gbps, kv_share; /* what the attention phase alone reads of it; of the yardstick read in turn;
                                  NAN in older records */

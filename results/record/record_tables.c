@@ -279,6 +279,10 @@ const struct ulb_section ulb_section_counts = {
         .key = in "bound", .kind = ULB_FIELD_WORD, AT(type, at bound), .words = prefill_bounds,              \
         .reason = offsetof(type, at reason)                                                                  \
     }
+#define OPTIONAL(member, type)                                                                               \
+    {                                                                                                        \
+        .key = #member, .kind = (type), AT(struct ulb_decode_run, member), .optional = true                  \
+    }
 #define CHOICE(of)                                                                                           \
     {                                                                                                        \
         .key = "prefill.choice_" #of, .kind = ULB_FIELD_TEXT,                                                \
@@ -306,10 +310,12 @@ static const struct ulb_field decode_fields[] = {
     COUNT(struct ulb_decode_run, tokens),
     COUNT(struct ulb_decode_run, context),
     COUNT(struct ulb_decode_run, prompt),
+    OPTIONAL(batch, ULB_FIELD_COUNT),
     COUNT(struct ulb_decode_run, layers_run),
     COUNT(struct ulb_decode_run, layers),
     FLAG(struct ulb_decode_run, extrapolated),
     NUMBER(struct ulb_decode_run, tokens_per_s),
+    OPTIONAL(sequence_tokens_per_s, ULB_FIELD_NUMBER),
     NUMBER(struct ulb_decode_run, ms_per_token),
     STATISTIC(struct ulb_decode_run, ms_mad),
     IN("split_ms", "gemv", struct ulb_decode_run, split_ms.gemv),
@@ -351,13 +357,11 @@ static const struct ulb_field decode_fields[] = {
      AT(struct ulb_decode_run, kv_type),
      .words = kv_types,
      .optional = true},
-    {.key = "kv_bytes", .kind = ULB_FIELD_COUNT, AT(struct ulb_decode_run, kv_bytes), .optional = true},
-    {.key = "kv_gbps", .kind = ULB_FIELD_NUMBER, AT(struct ulb_decode_run, kv_gbps), .optional = true},
-    {.key = "kv_share", .kind = ULB_FIELD_NUMBER, AT(struct ulb_decode_run, kv_share), .optional = true},
-    {.key = "queries_per_key",
-     .kind = ULB_FIELD_NUMBER,
-     AT(struct ulb_decode_run, queries_per_key),
-     .optional = true},
+    OPTIONAL(bytes_per_step, ULB_FIELD_COUNT),
+    OPTIONAL(kv_bytes, ULB_FIELD_COUNT),
+    OPTIONAL(kv_gbps, ULB_FIELD_NUMBER),
+    OPTIONAL(kv_share, ULB_FIELD_NUMBER),
+    OPTIONAL(queries_per_key, ULB_FIELD_NUMBER),
     OF_PROC(peak_rss_bytes),
     OF_PROC(huge_bytes),
     MAYBE(struct ulb_decode_run, joule_per_token, joule_reason),

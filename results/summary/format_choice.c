@@ -58,8 +58,9 @@ static struct token_rest rest_of(const struct ulb_choice_input *input)
                attention_us = 1e3 * attention / (kv * (isfinite(queries) ? queries : 1));
         bool alike = input->n > 0 && strcmp(ulb_row_text(run, "set"), input->cells[0]->set) == 0 &&
                      ulb_row_number(run, "threads") == input->cells[0]->threads;
-        if (!alike || !isfinite(other + beyond + attention_us) || !(layers > 0) ||
-            !(ulb_row_number(run, "context") >= CONTEXT_LEAST))
+        /* A step of several sequences shares what a token alone takes. */
+        if (!alike || ulb_row_number(run, "batch") > 1 || !isfinite(other + beyond + attention_us) ||
+            !(layers > 0) || !(ulb_row_number(run, "context") >= CONTEXT_LEAST))
             continue;
         rest.layer_us = fmin(rest.layer_us, 1e3 * (other + beyond) / layers);
         rest.attention_us = fmin(rest.attention_us, attention_us);

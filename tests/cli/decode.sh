@@ -171,6 +171,45 @@ python3 -c 'import json; (run,) = json.load(open("one.json"))["runs"]; assert ru
 expect 2 "kv-type 'q5_0': must be bf16, q8_0, q4_0 or fp32" "$bench" decode "${small[@]}" --kv-type q5_0
 expect 2 "--ubatch is for the prompt" "$bench" decode "${small[@]}" --ubatch 16
 
+# Sequences together, in any order of their numbers: a run for each number, whose figures are of all and of each. One
+# alone has the tokens that it has without --batch.
+alone=$(digest --context 200)
+"$bench" decode "${small[@]}" "${one_kernel[@]}" --formats bf16,int2 --context 200 --batch 3,1 --out batch >table 2>notes || fail "--batch: $(cat notes)"
+python3 "$ULB_SOURCE/tests/results/validate_record.py" batch/*.json || fail "schema of --batch"
+python3 - batch/*.json "$alone" <<'P' || fail "figures of --batch"
+import json, sys
+runs = json.load(open(sys.argv[1]))["decode"]["runs"]
+assert [(r["format"], r["batch"]) for r in runs] == [(f, b) for f in ("bf16", "int2") for b in (1, 3)], runs
+assert runs[2]["token_digest"] == sys.argv[2] != runs[3]["token_digest"], "tokens of one alone"
+for r in runs:
+    n = r["batch"]
+    assert abs(r["tokens_per_s"] / n / r["sequence_tokens_per_s"] - 1) < 1e-6, r
+    assert abs(r["sequence_tokens_per_s"] * r["ms_per_token"] / 1e3 - 1) < 1e-6, r
+    assert abs(sum(r["split_ms"].values()) / r["ms_per_token"] - 1) < 1e-6, r
+    assert abs(r["roofline_tokens_per_s"] / n * r["bytes_per_step"] / 1e9 / r["yardstick_gbps"] - 1) < 1e-6, r
+    assert r["kv_bytes"] == n * (200 + 2 + 6) * 11 * 768 * 2 * 2 and abs(r["bytes_per_step"] / n - r["bytes_per_token"]) < 1, r
+    assert r["observed_speedup"] and r["alpha"] and len(r["ms_samples"]) == 6, r
+    assert (r["amdahl_speedup"] is None) == (n > 1) and (n == 1 or "3 tokens" in r["amdahl_speedup_reason"]), r
+one, three = runs[2:]
+assert three["bytes_per_step"] - one["bytes_per_step"] == 2 * one["kv_bytes_per_token"], "weights are read once"
+P
+[[ $(grep -cE '^(bf16|int2) +(1|3) ' table) == 4 ]] || fail "no row for each batch: $(cat table)"
+awk 'length > 80 { exit 1 }' table || fail "batches are wider than 80 columns: $(cat table)"
+"$bench" compare batch/*.json batch/*.json --metric tps --json >compared 2>notes || fail "compare of batches: exit $?: $(cat notes)"
+python3 -c 'import json
+keys = [c["key"] for c in json.load(open("compared"))["cells"]]
+assert len(set(keys)) == 4 and sum(" b3" in key for key in keys) == 2, keys' || fail "keys of batches: $(cat compared)"
+together=$(digest --context 200 --batch 5)
+[[ $together != "$alone" ]] || fail "five sequences have the tokens of one"
+[[ $(digest --context 200 --batch 5 --threads "$pu") == "$together" ]] || fail "a batch has other tokens on one core"
+[[ $(digest --context 200 --batch 5 --split static) == "$together" ]] || fail "a batch has other tokens with a static split"
+[[ $(digest --context 200 --batch 2,5 --slow-thread 0:3) == "$together" ]] || fail "a batch has other tokens beside another one"
+for bad in 0 1025 2,2 x; do
+    expect 2 "batch '$bad': must be up to 16 numbers from 1 to 1024, each once" "$bench" decode "${small[@]}" --batch "$bad"
+done
+expect 2 "fill their caches with --context" "$bench" decode "${small[@]}" --batch 2 --prompt 8
+expect 3 "not enough memory: 2 layers of bitnet-125m in int2 need" "$bench" decode "${small[@]}" --formats int2 --batch 1024 --context 1000000
+
 # Several splits take turns at the same tokens: a run for each, one table for each.
 "$bench" decode "${small[@]}" --formats bf16,int2 --split weighted,static,dynamic --split-shares 1 --threads "$pu" --out turns >table 2>notes ||
     fail "several splits: $(cat notes)"

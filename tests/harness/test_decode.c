@@ -366,6 +366,115 @@ static void pieces_add_up(void **state)
     close_bench(&bench);
 }
 
+enum { SEQUENCES = 3, CONTEXT = ULB_KV_PIECE + 6, STEPS = 4 };
+
+/* Tokens and logits of a sequence that begins with its own token behind its own context, [STEPS][..]. */
+struct decoded {
+    uint32_t tokens[STEPS];
+    float *logits;
+};
+
+static void begin(struct ulb_decoder *decoder, uint64_t seed)
+{
+    struct ulb_error err;
+    if (ulb_decoder_fill_cache(decoder, CONTEXT, seed, &err) != ULB_OK)
+        fail_msg("%s", err.message);
+}
+
+static void decode_alone(struct bench *bench, const struct ulb_decoder_shape *shape,
+                         const struct ulb_decoder_options *options, size_t sequence, struct decoded *out)
+{
+    struct ulb_decoder *decoder = open_decoder(bench, shape, options);
+    uint32_t token = 5 + (uint32_t)sequence;
+    begin(decoder, 40 + sequence);
+    out->logits = calloc(STEPS * shape->vocab, sizeof *out->logits);
+    for (size_t i = 0; i < STEPS; i++) {
+        out->tokens[i] = token = ulb_decoder_forward(decoder, &token, 1, CONTEXT + i);
+        memcpy(out->logits + i * shape->vocab, ulb_decoder_logits(decoder),
+               shape->vocab * sizeof *out->logits);
+    }
+    ulb_decoder_close(decoder);
+}
+
+/* All sequences together, whose tokens and logits are to the last bit those that each has alone. */
+static void expect_alone(struct bench *bench, const struct ulb_decoder_shape *shape,
+                         const struct ulb_decoder_options *options, const struct decoded *alone,
+                         const char *what)
+{
+    struct ulb_decoder_options together = *options;
+    together.batch = together.sequences = SEQUENCES;
+    struct ulb_decoder *decoder = open_decoder(bench, shape, &together);
+    uint32_t tokens[SEQUENCES] = {5, 6, 7};
+    begin(decoder, 40);
+    for (size_t i = 0; i < STEPS; i++) {
+        ulb_decoder_step(decoder, tokens, SEQUENCES, CONTEXT + i, tokens);
+        for (size_t s = 0; s < SEQUENCES; s++) {
+            if (tokens[s] != alone[s].tokens[i] ||
+                memcmp(ulb_decoder_logits(decoder) + s * shape->vocab, alone[s].logits + i * shape->vocab,
+                       shape->vocab * sizeof *alone->logits) != 0)
+                fail_msg("%s: sequence %zu differs from itself alone at token %zu: %u, %u", what, s, i,
+                         tokens[s], alone[s].tokens[i]);
+        }
+    }
+    ulb_decoder_close(decoder);
+}
+
+static void decode_together(const struct ulb_decoder_shape *shape, const char *format, enum ulb_kv_type type)
+{
+    static const unsigned pus[3] = {0, 0, 0};
+    static const double rates[3] = {5, 1, 2};
+    struct decoded alone[SEQUENCES];
+    struct ulb_decoder_options options = {.positions = CONTEXT + STEPS, .kv_type = type};
+    struct bench bench;
+    struct ulb_error err;
+    open_bench(&bench, shape, format);
+    for (size_t s = 0; s < SEQUENCES; s++)
+        decode_alone(&bench, shape, &options, s, &alone[s]);
+    assert_true(memcmp(alone[0].logits, alone[1].logits, shape->vocab * sizeof *alone->logits) != 0);
+    expect_alone(&bench, shape, &options, alone, format);
+    options.rates = rates;
+    assert_int_equal(ulb_team_start(&options.team, pus, 3, &err), ULB_OK);
+    for (int split = ULB_SPLIT_STATIC; split <= ULB_SPLIT_WEIGHTED; split++) {
+        options.split = (enum ulb_split)split;
+        expect_alone(&bench, shape, &options, alone, ulb_split_name(options.split));
+    }
+    ulb_team_stop(options.team);
+    for (size_t s = 0; s < SEQUENCES; s++)
+        free(alone[s].logits);
+    close_bench(&bench);
+}
+
+/* Sequences decoded together give what each gives alone, for any threads and split; contexts of several
+ * pieces, experts, windows. */
+static void sequences_are_alone(void **state)
+{
+    (void)state;
+    struct ulb_decoder_shape experts = llama, window = llama;
+    experts.experts = 5;
+    experts.active = 2;
+    window.windowed = 1;
+    window.window = ULB_KV_PIECE - 20;
+    decode_together(&llama, "int8", ULB_KV_BF16);
+    decode_together(&llama, "bf16", ULB_KV_Q8_0);
+    decode_together(&experts, "int4", ULB_KV_BF16);
+    decode_together(&window, "int2", ULB_KV_FP32);
+}
+
+/* A step takes the kernels of the first size that is not below its own, or the last. */
+static void steps_have_kernels(void **state)
+{
+    (void)state;
+    const struct ulb_step_kernels steps[] = {{.tokens = 4}, {.tokens = 16}};
+    struct ulb_decoder_weights weights = {.steps = steps, .n_steps = 2};
+    assert_null(ulb_step_kernels_of(&weights, 1));
+    assert_ptr_equal(ulb_step_kernels_of(&weights, 2), &steps[0]);
+    assert_ptr_equal(ulb_step_kernels_of(&weights, 4), &steps[0]);
+    assert_ptr_equal(ulb_step_kernels_of(&weights, 5), &steps[1]);
+    assert_ptr_equal(ulb_step_kernels_of(&weights, 17), &steps[1]);
+    weights.n_steps = 0;
+    assert_null(ulb_step_kernels_of(&weights, 5));
+}
+
 /* The parts of every thread add up to the same time. */
 static void time_adds_up(void **state)
 {
@@ -462,11 +571,12 @@ static void activations_are_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_agree),       cmocka_unit_test(formats_agree),
-        cmocka_unit_test(cache_types_agree), cmocka_unit_test(windows_hide),
-        cmocka_unit_test(differences_show),  cmocka_unit_test(circumstances_do_not_matter),
-        cmocka_unit_test(pieces_add_up),     cmocka_unit_test(time_adds_up),
-        cmocka_unit_test(ties_go_by_order),  cmocka_unit_test(activations_are_the_same),
+        cmocka_unit_test(forms_agree),         cmocka_unit_test(formats_agree),
+        cmocka_unit_test(cache_types_agree),   cmocka_unit_test(windows_hide),
+        cmocka_unit_test(differences_show),    cmocka_unit_test(circumstances_do_not_matter),
+        cmocka_unit_test(sequences_are_alone), cmocka_unit_test(steps_have_kernels),
+        cmocka_unit_test(pieces_add_up),       cmocka_unit_test(time_adds_up),
+        cmocka_unit_test(ties_go_by_order),    cmocka_unit_test(activations_are_the_same),
     };
     return cmocka_run_group_tests(tests, open_session, close_session);
 }

@@ -202,6 +202,9 @@ static void test_newer_keys_may_be_missing(void **state)
     assert_int_equal(json_object_del(json_object_get(run, "prefill"), "choice_o"), 0);
     assert_int_equal(json_object_del(json_object_get(run, "prefill"), "split_ms"), 0);
     assert_int_equal(json_object_del(run, "kv_type"), 0);
+    assert_int_equal(json_object_del(run, "batch"), 0);
+    assert_int_equal(json_object_del(run, "sequence_tokens_per_s"), 0);
+    assert_int_equal(json_object_del(run, "bytes_per_step"), 0);
     assert_int_equal(json_object_del(run, "kv_bytes"), 0);
     assert_int_equal(json_object_del(run, "kv_gbps"), 0);
     assert_int_equal(json_object_del(run, "kv_share"), 0);

@@ -29,6 +29,7 @@ enum {
     OPTION_CONTEXT,
     OPTION_PROMPT,
     OPTION_UBATCH,
+    OPTION_BATCH,
     OPTION_KV_TYPE,
     OPTION_LAYERS,
     OPTION_MODEL,
@@ -41,6 +42,7 @@ enum {
     TOKENS_MAX = 65536,
     POSITIONS_MAX = 1 << 20,
     UBATCH_MAX = 8192,
+    BATCH_MAX = 1024,
     LAYERS_MAX = 10000,
     THREADS_MAX = 1024,
     IMPORTS_MAX = 64,
@@ -77,18 +79,18 @@ static error_t parse_count(const struct options *o, const char *option, const ch
 }
 
 /* Numbers of tokens by comma, in any order. */
-static error_t parse_sizes(const struct options *o, const char *option, const char *text,
+static error_t parse_sizes(const struct options *o, const char *option, const char *text, uint64_t most,
                            struct ulb_sizes *sizes)
 {
     const char *at = text;
     char wanted[96];
     *sizes = (struct ulb_sizes){0};
-    snprintf(wanted, sizeof wanted, "must be up to %d numbers from 1 to %d, each once, as in 1,8,64",
-             ULB_SIZES, POSITIONS_MAX);
+    snprintf(wanted, sizeof wanted, "must be up to %d numbers from 1 to %llu, each once, as in 1,8,64",
+             ULB_SIZES, (unsigned long long)most);
     for (bool more = true; more;) {
         uint64_t count;
         size_t i = sizes->n;
-        if (i == ULB_SIZES || !ulb_take_count(&at, 1, POSITIONS_MAX, &count) || (*at != ',' && *at != '\0'))
+        if (i == ULB_SIZES || !ulb_take_count(&at, 1, most, &count) || (*at != ',' && *at != '\0'))
             return ulb_refuse_option(o->measure.err, option, text, wanted);
         for (; i > 0 && sizes->items[i - 1] > count; i--)
             sizes->items[i] = sizes->items[i - 1];
@@ -187,7 +189,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_CONTEXT:
         return parse_count(o, "context", text, 0, POSITIONS_MAX, &o->decode.context);
     case OPTION_PROMPT:
-        return parse_sizes(o, "prompt", text, &o->decode.prompts);
+        return parse_sizes(o, "prompt", text, POSITIONS_MAX, &o->decode.prompts);
+    case OPTION_BATCH:
+        return parse_sizes(o, "batch", text, BATCH_MAX, &o->decode.batches);
     case OPTION_UBATCH:
         return parse_count(o, "ubatch", text, 1, UBATCH_MAX, &o->decode.ubatch);
     case OPTION_KV_TYPE:
@@ -225,6 +229,10 @@ static const struct argp_option argp_options[] = {
      "largest, and the time of each",
      0},
     {"ubatch", OPTION_UBATCH, "N", 0, "tokens of one step of the prompt (default: 512)", 0},
+    {"batch", OPTION_BATCH, "N,...", 0,
+     "decode N sequences together, each with a cache of its own; of several N one after the other (default: "
+     "1)",
+     0},
     {"kv-type", OPTION_KV_TYPE, "bf16|q8_0|q4_0|fp32", 0,
      "format of keys and values in the KV cache (default: bf16; fp32 is the reference)", 0},
     {"threads", 't', "SET|each", 0,
@@ -271,6 +279,10 @@ static enum ulb_status check_options(const struct options *o, struct ulb_error *
                         o->decode.context);
     if (o->decode.ubatch > 0 && prompt == 0)
         return ulb_fail(err, ULB_BAD_INPUT, "--ubatch is for the prompt, which --prompt N asks for");
+    if (o->decode.batches.n > 0 && prompt > 0)
+        return ulb_fail(
+            err, ULB_BAD_INPUT,
+            "--prompt is of one sequence, and --batch of several: fill their caches with --context N");
     if (o->decode.n_rates > 0 && !ulb_takes_split(settings, ULB_SPLIT_WEIGHTED))
         return ulb_fail(err, ULB_BAD_INPUT,
                         "--split-shares is for the weighted split, which --split does not name");

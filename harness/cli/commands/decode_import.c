@@ -61,7 +61,9 @@ static const struct ulb_decode_run *nearest(const struct ulb_decode_run *runs, s
 {
     const struct ulb_decode_run *best = NULL;
     for (size_t i = 0; i < n; i++) {
-        if (!best || fabs(log(16 / runs[i].bit_ratio / bits)) < fabs(log(16 / best->bit_ratio / bits)))
+        bool nearer =
+            !best || fabs(log(16 / runs[i].bit_ratio / bits)) < fabs(log(16 / best->bit_ratio / bits));
+        if (!best || runs[i].batch < best->batch || (runs[i].batch == best->batch && nearer))
             best = &runs[i];
     }
     return best;
@@ -159,11 +161,11 @@ static json_t *run_json(const struct ulb_llama_run *run, const struct sizes *siz
     double bandwidth = *reason ? (double)NAN : bandwidth_of(machine, run->threads);
     double bytes = *reason ? (double)NAN : weights + (isnan(cache) ? 0 : cache);
     double bound = ulb_decode_roofline(bandwidth, bytes);
-    json_t *row =
-        json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:s, s:f}", "model", run->model, "build",
-                  run->build, "cpu", run->cpu, "threads", (json_int_t)run->threads, "tokens",
-                  (json_int_t)run->tokens, "context", (json_int_t)run->depth, "bits", bits, "tokens_per_s",
-                  run->tokens_per_s, "our_format", ours->format, "our_tokens_per_s", ours->tokens_per_s);
+    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:s, s:f}", "model", run->model,
+                            "build", run->build, "cpu", run->cpu, "threads", (json_int_t)run->threads,
+                            "tokens", (json_int_t)run->tokens, "context", (json_int_t)run->depth, "bits",
+                            bits, "tokens_per_s", run->tokens_per_s, "our_format", ours->format,
+                            "our_tokens_per_s", ours->tokens_per_s / fmax(1, (double)ours->batch));
     ulb_set_figure(row, "tokens_per_s_stddev", run->stddev, "llama-bench wrote none");
     ulb_set_figure(row, "kv_bytes_per_token", *reason ? (double)NAN : cache,
                    *reason ? reason : "the cache's type is not known");

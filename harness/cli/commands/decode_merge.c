@@ -7,6 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Sequences of a run; older runs have one, and no number. */
+static json_int_t batch_of(const json_t *run)
+{
+    const json_t *batch = json_object_get(run, "batch");
+    return batch ? json_integer_value(batch) : 1;
+}
+
 /* Whether two runs measured the same. */
 static bool same_run(const json_t *a, const json_t *b)
 {
@@ -15,7 +22,7 @@ static bool same_run(const json_t *a, const json_t *b)
         if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
             return false;
     }
-    return true;
+    return batch_of(a) == batch_of(b);
 }
 
 /* Whether the array holds that run. */

@@ -17,38 +17,74 @@ static bool same_run(const struct ulb_decode_run *a, const struct ulb_decode_run
            a->context == b->context && a->tokens == b->tokens;
 }
 
-static struct ulb_table *open_runs(const struct ulb_decode_run *run, FILE *out)
+/* Whether any of the runs decodes several sequences together. */
+static bool any_batch(const struct ulb_decode_run *const *runs, size_t n)
+{
+    bool found = false;
+    for (size_t i = 0; i < n && !found; i++)
+        found = runs[i]->batch > 1;
+    return found;
+}
+
+#define SINGLE_COLUMNS                                                                                       \
+    {"ms/token", true, false}, {"share", true, false}, {"roof", true, false}, {"x", true, false},            \
+        {"bytes", true, false}, {"bits", true, false}, {"gemv", true, false}, {"attn", true, false},         \
+        {"other", true, false}, {"quant", true, false},                                                      \
+    {                                                                                                        \
+        "wait", true, false                                                                                  \
+    }
+
+static struct ulb_table *open_runs(const struct ulb_decode_run *run, bool batched, FILE *out)
 {
     static const struct ulb_table_column columns[] = {
-        {"format", false, false}, {"tokens/s", true, false}, {"ms/token", true, false},
-        {"share", true, false},   {"roof", true, false},     {"x", true, false},
-        {"bytes", true, false},   {"bits", true, false},     {"gemv", true, false},
-        {"attn", true, false},    {"other", true, false},    {"quant", true, false},
-        {"wait", true, false},
-    };
+        {"format", false, false}, {"tokens/s", true, false}, SINGLE_COLUMNS};
+    static const struct ulb_table_column of_batches[] = {{"format", false, false},
+                                                         {"batch", true, false},
+                                                         {"tokens/s", true, false},
+                                                         {"each", true, false},
+                                                         SINGLE_COLUMNS};
     ulb_print_wrapped_as(out, "",
                          "%s, %zu layer%s, %zu token%s behind a context of %zu; %u thread%s of %s, %s split",
                          run->model, run->layers, ULB_S(run->layers), run->tokens, ULB_S(run->tokens),
                          run->context, run->threads, ULB_S(run->threads), run->set, run->split);
+    if (batched)
+        ulb_print_wrapped(
+            out, "",
+            "batch: sequences decoded together; tokens/s: of all of them, and of each; ms/token: "
+            "of a step, in which each gets a token");
     ulb_print_wrapped(
         out, "",
         "roof: tokens/s that the bandwidth allows, share: of that; x: speed-up over 16 bits, beside "
         "Amdahl's bound by bytes and by bits; then milliseconds of a token");
-    return ulb_table_open(columns, sizeof columns / sizeof *columns);
+    return batched ? ulb_table_open(of_batches, sizeof of_batches / sizeof *of_batches)
+                   : ulb_table_open(columns, sizeof columns / sizeof *columns);
 }
 
-static void add_run(const struct ulb_decode_run *run, struct ulb_table *table)
+static void add_run(const struct ulb_decode_run *run, bool batched, struct ulb_table *table)
 {
-    char x[32], bytes[32], bits[32], share[32] = "faster";
+    char x[32], bytes[32], bits[32], share[32] = "faster", speed[96];
     const struct ulb_decode_split *split = &run->split_ms;
     if (run->roofline_share <= ULB_SHARE_BELIEVED)
         snprintf(share, sizeof share, "%.0f%%", 100 * run->roofline_share);
-    ulb_table_add(table, "%s\t%.2f\t%.2f\t%s\t%.2f\t%s\t%s\t%s\t%.2f\t%.3f\t%.3f\t%.3f\t%.3f", run->format,
-                  run->tokens_per_s, run->ms_per_token, share, run->roofline_tokens_per_s,
+    if (batched)
+        snprintf(speed, sizeof speed, "%zu\t%.2f\t%.2f", run->batch, run->tokens_per_s,
+                 run->sequence_tokens_per_s);
+    else
+        snprintf(speed, sizeof speed, "%.2f", run->tokens_per_s);
+    ulb_table_add(table, "%s\t%s\t%.2f\t%s\t%.2f\t%s\t%s\t%s\t%.2f\t%.3f\t%.3f\t%.3f\t%.3f", run->format,
+                  speed, run->ms_per_token, share, run->roofline_tokens_per_s,
                   ulb_show_number(x, "%.2f", run->observed_speedup),
                   ulb_show_number(bytes, "%.2f", run->amdahl_speedup),
                   ulb_show_number(bits, "%.2f", run->amdahl_nominal_speedup), split->gemv, split->attention,
                   split->other, split->quantise, split->fork_join);
+}
+
+/* What stands before a sentence on a run. */
+static void put_head(const struct ulb_decode_run *run, char head[48])
+{
+    char name[40];
+    snprintf(name, sizeof name, run->batch > 1 ? "%s x%zu" : "%s", run->format, run->batch);
+    snprintf(head, 48, " %-8s ", name);
 }
 
 /* The sentence that answers: what takes the token's time, beside the time that its bytes need. */
@@ -62,12 +98,12 @@ static void print_why(const struct ulb_decode_run *run, FILE *out)
                  {"norms and activation functions", split->other},
                  {"quantising activations", split->quantise},
                  {"waiting for the slowest thread", split->fork_join}};
-    double roof_ms = 1e3 / run->roofline_tokens_per_s;
+    double roof_ms = 1e3 * (double)(run->batch ? run->batch : 1) / run->roofline_tokens_per_s;
     size_t most = 0;
     char head[48];
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
         most = parts[i].ms > parts[most].ms ? i : most;
-    snprintf(head, sizeof head, " %-8s ", run->format);
+    put_head(run, head);
     if (run->roofline_share > ULB_SHARE_BELIEVED)
         ulb_print_wrapped(out, head,
                           "measured while memory was faster than beside the tokens: no share is known");
@@ -118,7 +154,7 @@ static void print_prefill(const struct ulb_decode_run *run, FILE *out)
     const struct ulb_prefill_split *split = &p->split_ms;
     char head[48];
     double share = 100 / p->ms;
-    snprintf(head, sizeof head, " %-8s ", run->format);
+    put_head(run, head);
     if (!isnan(split->gemm))
         ulb_print_wrapped_as(out, head,
                              "of the prompt's time gemm %.0f %%, attention %.0f %%, quantise %.0f %%, norms "
@@ -160,7 +196,7 @@ static void print_curves(const struct ulb_decode_run *const *runs, size_t n, FIL
 static void print_attention(const struct ulb_decode_run *run, FILE *out)
 {
     char head[48];
-    snprintf(head, sizeof head, " %-8s ", run->format);
+    put_head(run, head);
     if (isnan(run->kv_gbps))
         return;
     ulb_print_wrapped_as(
@@ -171,7 +207,7 @@ static void print_attention(const struct ulb_decode_run *run, FILE *out)
 static void print_memory(const struct ulb_decode_run *run, FILE *out)
 {
     char peak[32], huge[32], head[48];
-    snprintf(head, sizeof head, " %-8s ", run->format);
+    put_head(run, head);
     ulb_print_wrapped_as(
         out, head, "weights %.0f MiB, peak %s MiB, in huge pages %s MiB; one by one, cold: %.2f ms",
         (double)run->weight_bytes / ULB_MIB, ulb_show_number(peak, "%.0f", run->peak_rss_bytes / ULB_MIB),
@@ -192,7 +228,7 @@ static void print_no_energy(const struct ulb_decode_run *run, FILE *out)
 static void print_energy(const struct ulb_decode_run *run, FILE *out)
 {
     char head[48];
-    snprintf(head, sizeof head, " %-8s ", run->format);
+    put_head(run, head);
     if (isfinite(run->joule_per_token))
         ulb_print_wrapped_as(out, head,
                              "%.3f J/token beyond rest, %.3f with it; %.1f W, at rest %.1f W (%.40s)",
@@ -215,9 +251,10 @@ static size_t gather(const struct ulb_decode_run *runs, size_t n, const struct u
 
 static void print_alike(const struct ulb_decode_run *const *runs, size_t n, FILE *out)
 {
-    struct ulb_table *table = open_runs(runs[0], out);
+    bool batched = any_batch(runs, n);
+    struct ulb_table *table = open_runs(runs[0], batched, out);
     for (size_t i = 0; i < n; i++)
-        add_run(runs[i], table);
+        add_run(runs[i], batched, table);
     ulb_table_print(table, out);
     for (size_t i = 0; i < n; i++)
         print_why(runs[i], out);
@@ -228,8 +265,10 @@ static void print_alike(const struct ulb_decode_run *const *runs, size_t n, FILE
     print_curves(runs, n, out);
     for (size_t i = 0; i < n; i++)
         print_attention(runs[i], out);
-    for (size_t i = 0; i < n; i++)
-        print_memory(runs[i], out);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(runs[i]->format, runs[i - 1]->format) != 0) /* batches share their weights */
+            print_memory(runs[i], out);
+    }
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(runs[i]->joule_reason, runs[i - 1]->joule_reason) != 0 ||
             isfinite(runs[i]->joule_per_token))

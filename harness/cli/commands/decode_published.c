@@ -41,12 +41,14 @@ static const char *catalogue_name(const char *name)
     return model ? model->name : name;
 }
 
-/* What is published for the model and the format of a run; NULL: no memory. */
+/* What is published for the model and the format of a run: of one sequence. NULL: no memory. */
 static json_t *published_for(const json_t *run, const struct ulb_published_speed *speeds, size_t n,
                              const struct ulb_published_speed **fastest)
 {
-    size_t machines = ulb_fastest_published(speeds, n, catalogue_name(text_of(run, "model")),
-                                            text_of(run, "format"), fastest);
+    bool alone = !(number_of(run, "batch") > 1);
+    size_t machines = !alone ? 0
+                             : ulb_fastest_published(speeds, n, catalogue_name(text_of(run, "model")),
+                                                     text_of(run, "format"), fastest);
     json_t *published = json_array();
     for (size_t i = 0; i < machines; i++) {
         if (json_array_append_new(published, speed_json(fastest[i])) != 0) {
