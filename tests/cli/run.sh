@@ -120,6 +120,20 @@ front = [f for f in ours if not any(g["tokens_per_s"] >= f["tokens_per_s"] and g
                                     for g in ours)]
 assert [f["format"] for f in front] == [f["format"] for f in ours if f["pareto"]], ours
 P
+# A step of several sequences says nothing of what a token alone takes.
+python3 - "$record" <<'P'
+import copy, json, sys
+record = json.load(open(sys.argv[1]))
+run = copy.deepcopy(record["decode"]["runs"][0])
+run["batch"] = 8
+run["split_ms"] = {key: value / 8 for key, value in run["split_ms"].items()}
+record["decode"]["runs"].append(run)
+json.dump(record, open("batched.json", "w"))
+P
+"$bench" advise mobilellm-1.5b --record batched.json --json >batched || fail "advise with a batch: exit $?"
+python3 -c 'import json
+with_it, without = (json.load(open(name))["formats"] for name in ("batched", "advice"))
+assert with_it == without, (with_it, without)' || fail "a batch changes the advice"
 "$bench" advise llama3-8b --record "$record" --context 0 --max-error 1 --min-tps 0.001 >advice || fail "advise: exit $?"
 grep -q "^Take     bf16: the least error at 0.001 tokens/s or more" advice || fail "advice: $(cat advice)"
 awk 'length > 80 && !/^(Record|Measure) / { print; bad = 1 } END { exit bad }' advice || fail "a line over 80 columns"

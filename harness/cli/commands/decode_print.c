@@ -17,6 +17,12 @@ static bool same_run(const struct ulb_decode_run *a, const struct ulb_decode_run
            a->context == b->context && a->tokens == b->tokens;
 }
 
+/* Sequences of a run; older runs have one, and no number. */
+static size_t batch_of(const struct ulb_decode_run *run)
+{
+    return run->batch > 0 ? run->batch : 1;
+}
+
 /* Whether any of the runs decodes several sequences together. */
 static bool any_batch(const struct ulb_decode_run *const *runs, size_t n)
 {
@@ -67,8 +73,8 @@ static void add_run(const struct ulb_decode_run *run, bool batched, struct ulb_t
     if (run->roofline_share <= ULB_SHARE_BELIEVED)
         snprintf(share, sizeof share, "%.0f%%", 100 * run->roofline_share);
     if (batched)
-        snprintf(speed, sizeof speed, "%zu\t%.2f\t%.2f", run->batch, run->tokens_per_s,
-                 run->sequence_tokens_per_s);
+        snprintf(speed, sizeof speed, "%zu\t%.2f\t%.2f", batch_of(run), run->tokens_per_s,
+                 run->tokens_per_s / (double)batch_of(run));
     else
         snprintf(speed, sizeof speed, "%.2f", run->tokens_per_s);
     ulb_table_add(table, "%s\t%s\t%.2f\t%s\t%.2f\t%s\t%s\t%s\t%.2f\t%.3f\t%.3f\t%.3f\t%.3f", run->format,
@@ -98,7 +104,7 @@ static void print_why(const struct ulb_decode_run *run, FILE *out)
                  {"norms and activation functions", split->other},
                  {"quantising activations", split->quantise},
                  {"waiting for the slowest thread", split->fork_join}};
-    double roof_ms = 1e3 * (double)(run->batch ? run->batch : 1) / run->roofline_tokens_per_s;
+    double roof_ms = 1e3 * (double)batch_of(run) / run->roofline_tokens_per_s;
     size_t most = 0;
     char head[48];
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
