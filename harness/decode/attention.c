@@ -74,8 +74,8 @@ static void place_head(struct ulb_decoder *d, size_t token, size_t j)
     if (!value)
         ops->rotate(head, d->cosine + position * half, d->sine + position * half, half);
     if (j < shape->heads) {
-        memcpy(query_at(d, token, j), head, dims * sizeof *head);
-        ops->scale(query_at(d, token, j), dims, 1 / sqrtf((float)dims));
+        d->options.attention->query(d->options.kv_type, head, 1 / sqrtf((float)dims), dims,
+                                    query_at(d, token, j));
         return;
     }
     size_t kv_head = (j - shape->heads) % shape->kv_heads;

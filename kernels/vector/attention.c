@@ -3,10 +3,14 @@
 
 #include "common/bf16.h"
 #include "common/fp16.h"
+#include "kernels/activations.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 extern const struct ulb_attention_ops ULB_KERNEL;
 
@@ -20,14 +24,12 @@ enum { LANES = 4, ROWS = 2 };
 #else
 enum { LANES = 4, ROWS = 1 };
 #endif
-enum { VECTORS = ULB_KV_LINES / LANES, HALF = ULB_KV_LINES / 2, CACHE_LINE = 64 };
-/* Bytes ahead in the stream of a head: keys, values, the next piece's keys. */
-enum { AHEAD = 4096 };
-
+enum { VECTORS = ULB_KV_LINES / LANES, ROW_BYTES = ULB_KV_LINES * 4 };
 typedef float floats __attribute__((vector_size(LANES * 4)));
 typedef uint32_t words __attribute__((vector_size(LANES * 4)));
 typedef int32_t integers __attribute__((vector_size(LANES * 4)));
 typedef uint16_t halves __attribute__((vector_size(LANES * 2)));
+typedef uint16_t pairs __attribute__((vector_size(LANES * 4)));
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -61,179 +63,437 @@ INLINE unsigned bits_of(enum ulb_kv_type type)
     return all[type];
 }
 
-/* A row of a group is one cache line, or two of fp32, and holds so many lines of elements. */
+/* Codes count from 0; their middle is 0. */
+INLINE int32_t middle_of(enum ulb_kv_type type)
+{
+    return 1 << (bits_of(type) - 1);
+}
+
+/* A row of a group is a word for each element, in which that element of so many lines stands. */
 INLINE size_t lines_of_row(enum ulb_kv_type type)
 {
-    return type == ULB_KV_FP32 ? 1 : 16 / bits_of(type);
+    return 32 / bits_of(type);
 }
 
-INLINE size_t row_bytes(enum ulb_kv_type type)
+/* Codes of a group, and the scales of its positions. */
+INLINE size_t code_bytes(enum ulb_kv_type type)
 {
-    return type == ULB_KV_FP32 ? 2 * CACHE_LINE : CACHE_LINE;
+    return ULB_KV_LINES * ULB_KV_LINES * bits_of(type) / 8;
 }
 
-INLINE size_t group_bytes(enum ulb_kv_type type)
+INLINE size_t scale_bytes(enum ulb_kv_type type)
 {
-    return ULB_KV_LINES * (ULB_KV_LINES * bits_of(type) / 8 + (has_scales(type) ? sizeof(uint16_t) : 0));
+    return has_scales(type) ? ULB_KV_LINES * sizeof(uint16_t) : 0;
 }
 
-INLINE const char *codes_of(enum ulb_kv_type type, const char *group)
+/* Groups of keys: each behind its scales. */
+INLINE const char *key_scales(enum ulb_kv_type type, const void *half, size_t group)
 {
-    return group + (has_scales(type) ? ULB_KV_LINES * sizeof(uint16_t) : 0);
+    return (const char *)half + group * (scale_bytes(type) + code_bytes(type));
 }
 
-/* Scales of fp16: shifted to a single's place the exponent lacks 112. */
-INLINE floats load_scales(const char *group, size_t v)
+INLINE const char *key_codes(enum ulb_kv_type type, const void *half, size_t group)
+{
+    return key_scales(type, half, group) + scale_bytes(type);
+}
+
+/* Groups of values, of all blocks together: scales stand before the codes of the groups before. */
+INLINE const char *value_scales(enum ulb_kv_type type, const void *half, size_t g)
+{
+    return (const char *)half +
+           ULB_KV_BLOCKS * (g * scale_bytes(type) + (g > 0 ? g - 1 : 0) * code_bytes(type));
+}
+
+INLINE const char *value_codes(enum ulb_kv_type type, const void *half, size_t groups, size_t g)
+{
+    const size_t scales = g + 2 < groups ? g + 2 : groups;
+    return (const char *)half + ULB_KV_BLOCKS * (scales * scale_bytes(type) + g * code_bytes(type));
+}
+
+/* Vector v of a group's scales. */
+INLINE floats load_scales(const char *scales, size_t v)
 {
     halves half;
-    memcpy(&half, group + v * sizeof half, sizeof half);
+    memcpy(&half, scales + v * sizeof half, sizeof half);
+#if defined(__AVX512F__)
+    return (floats)_mm512_cvtph_ps((__m256i)half);
+#elif defined(__F16C__)
+    return (floats)_mm256_cvtph_ps((__m128i)half);
+#else
+    /* Shifted to a single's place the exponent lacks 112. */
     words wide = __builtin_convertvector(half, words);
     floats size = floats_of((wide & 0x7FFF) << 13) * 0x1p112f;
     words bits;
     memcpy(&bits, &size, sizeof bits);
     return floats_of(bits | (wide & 0x8000) << 16);
+#endif
 }
 
-/* Field f of each word, of codes from 0 on whose middle is 0: set into the mantissa of a power of two, they
- * lack the shift and the conversion to floats, which take the shuffle and FMA units' time. */
-INLINE floats field_of(enum ulb_kv_type type, words word, size_t f)
+INLINE void load_row(const char *row, words word[VECTORS])
 {
-    const unsigned bits = bits_of(type);
-    if (type == ULB_KV_BF16)
-        return floats_of(f == 0 ? word << 16 : word & 0xFFFF0000);
-    unsigned shift = (unsigned)f * bits;
-    if (shift >= 16) {
-        word >>= 16;
-        shift -= 16;
-    }
-    const uint32_t mask = ((1u << bits) - 1) << shift, power = (127 + 23 - shift) << 23;
-    const float middle = (float)(1u << (23 - shift)) + (float)(1u << (bits - 1));
-    return floats_of((word & mask) | power) - middle;
+    for (size_t v = 0; v < VECTORS; v++)
+        memcpy(&word[v], row + v * sizeof *word, sizeof *word);
 }
 
-/* Vector v of line number `line` of a row. A word holds elements i and i + 16 of each line of its row. */
-INLINE floats load_line(enum ulb_kv_type type, const char *row, size_t line, size_t v)
-{
-    const size_t in_half = VECTORS / 2;
-    words word;
-    if (type == ULB_KV_FP32)
-        return load_floats((const float *)(const void *)row + v * LANES);
-    memcpy(&word, row + v % in_half * sizeof word, sizeof word);
-    return field_of(type, word, 2 * line + v / in_half);
-}
+/* ---- bf16 and fp32: floats ---- */
 
-/* sums[r][v] += in[r][line] * line of the group. Only the first rows of queries prefetch what is ahead. */
-INLINE void add_group(enum ulb_kv_type type, size_t rows, bool first, const float *const *in, size_t at,
-                      const char *group, floats sums[][VECTORS])
+/* sums[r][v] += in[r][line] * line of the group. */
+INLINE void add_floats(enum ulb_kv_type type, size_t rows, const float *const *in, size_t at,
+                       const char *group, floats sums[][VECTORS])
 {
-    const size_t lines = lines_of_row(type), ahead = first ? AHEAD : 0;
-    const char *row = codes_of(type, group);
-    for (size_t i = 0; i < ULB_KV_LINES; i += lines, row += row_bytes(type)) {
-        for (size_t byte = 0; byte < row_bytes(type); byte += CACHE_LINE)
-            __builtin_prefetch(row + ahead + byte);
+    const size_t lines = lines_of_row(type);
+    for (size_t i = 0; i < ULB_KV_LINES; i += lines, group += ROW_BYTES) {
+        words word[VECTORS];
+        load_row(group, word);
         for (size_t line = 0; line < lines; line++) {
-            floats values[VECTORS];
-            for (size_t v = 0; v < VECTORS; v++)
-                values[v] = load_line(type, row, line, v);
             for (size_t r = 0; r < rows; r++) {
                 float factor = in[r][at + i + line];
                 for (size_t v = 0; v < VECTORS; v++)
-                    sums[r][v] += factor * values[v];
+                    sums[r][v] += factor * floats_of(type == ULB_KV_FP32 ? word[v]
+                                                     : line == 0         ? word[v] << 16
+                                                                         : word[v] & 0xFFFF0000);
             }
         }
+    }
+}
+
+/* ---- q8_0 and q4_0: integers ---- */
+
+/* Inputs of 16 bits: a code's products of all positions of a piece fit 32 bits. */
+enum { MOST = 32767 };
+
+/* 1.5 * 2^23: adding it leaves the nearest integer in the low bits. */
+#define ROUNDER 0x1.8p23f
+enum { ROUNDER_BITS = 0x4B400000 };
+
+INLINE integers larger_of(integers a, integers b)
+{
+#if defined(__AVX512F__)
+    return (integers)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (integers)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    return (a & (a > b)) | (b & ~(a > b));
+#endif
+}
+
+typedef int32_t quads __attribute__((vector_size(16)));
+
+INLINE int32_t largest_lane(integers x)
+{
+    quads part[LANES / 4], most;
+    memcpy(part, &x, sizeof x);
+    most = part[0];
+    for (size_t i = 1; i < LANES / 4; i++)
+        most = (most & (most > part[i])) | (part[i] & ~(most > part[i]));
+    int32_t largest = most[0];
+    for (size_t i = 1; i < 4; i++)
+        largest = most[i] > largest ? most[i] : largest;
+    return largest;
+}
+
+INLINE int32_t sum_of_lanes(integers x)
+{
+    quads part[LANES / 4];
+    memcpy(part, &x, sizeof x);
+    for (size_t i = 1; i < LANES / 4; i++)
+        part[0] += part[i];
+    return part[0][0] + part[0][1] + part[0][2] + part[0][3];
+}
+
+/* What turns inputs up to the largest into integers up to MOST. */
+INLINE float inverse_step(float largest)
+{
+    return largest < ULB_LEAST_SPAN ? 0 : MOST / largest;
+}
+
+/* Codes of lines 2 * pair and 2 * pair + 1 of a row, side by side. */
+INLINE pairs pair_of(enum ulb_kv_type type, words word, size_t pair)
+{
+    const unsigned shift = (unsigned)pair * bits_of(type);
+    pairs codes;
+    memcpy(&codes, &word, sizeof codes);
+    codes >>= shift;
+    return shift + bits_of(type) == 16 ? codes : codes & (uint16_t)(2 * middle_of(type) - 1);
+}
+
+/* sum + codes times the two inputs. */
+INLINE integers add_products(integers sum, pairs codes, int32_t inputs)
+{
+#if defined(__AVX512VNNI__)
+    return (integers)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)codes, _mm512_set1_epi32(inputs));
+#elif defined(__AVX512BW__)
+    return sum + (integers)_mm512_madd_epi16((__m512i)codes, _mm512_set1_epi32(inputs));
+#elif defined(__AVXVNNI__)
+    return (integers)_mm256_dpwssd_avx_epi32((__m256i)sum, (__m256i)codes, _mm256_set1_epi32(inputs));
+#elif defined(__AVX2__)
+    return sum + (integers)_mm256_madd_epi16((__m256i)codes, _mm256_set1_epi32(inputs));
+#elif defined(__x86_64__)
+    return sum + (integers)_mm_madd_epi16((__m128i)codes, _mm_set1_epi32(inputs));
+#else
+    integers both;
+    memcpy(&both, &codes, sizeof both);
+    return sum + (both & 0xFFFF) * (int16_t)inputs + (both >> 16) * (inputs >> 16);
+#endif
+}
+
+/* sums[r][v] += in[r][line] * line of the group. */
+INLINE void add_codes(enum ulb_kv_type type, size_t rows, const int16_t *const *in, size_t at,
+                      const char *group, integers sums[][VECTORS])
+{
+    const size_t lines = lines_of_row(type);
+    for (size_t i = 0; i < ULB_KV_LINES; i += lines, group += ROW_BYTES) {
+        words word[VECTORS];
+        load_row(group, word);
+        for (size_t pair = 0; pair < lines / 2; pair++) {
+            for (size_t r = 0; r < rows; r++) {
+                int32_t inputs;
+                memcpy(&inputs, in[r] + at + i + 2 * pair, sizeof inputs);
+                for (size_t v = 0; v < VECTORS; v++)
+                    sums[r][v] = add_products(sums[r][v], pair_of(type, word[v], pair), inputs);
+            }
+        }
+    }
+}
+
+/* n inputs rounded to integers of their largest; gives the step of these. */
+static float round_inputs(const float *x, size_t n, int16_t *out)
+{
+    int32_t most = 0, bits;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, &x[i], sizeof bits);
+        most = (bits & INT32_MAX) > most ? bits & INT32_MAX : most;
+    }
+    float largest;
+    memcpy(&largest, &most, sizeof largest);
+    float inverse = inverse_step(largest);
+    for (size_t i = 0; i < n; i++) {
+        float shifted = x[i] * inverse + ROUNDER;
+        memcpy(&bits, &shifted, sizeof bits);
+        out[i] = (int16_t)bits;
+    }
+    return largest / MOST;
+}
+
+/* What sums of products start from, because codes are not counted from their middle. */
+static int32_t bias_of(enum ulb_kv_type type, const int16_t *in, size_t n)
+{
+    int32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += in[i];
+    return -middle_of(type) * sum;
+}
+
+/* A query of q8_0 and q4_0 in the place of its floats: the step, a bias for each group, the integers. */
+INLINE const int16_t *query_codes(const float *query, size_t groups)
+{
+    return (const int16_t *)(const void *)(query + 1 + groups);
+}
+
+static void set_query(enum ulb_kv_type type, const float *x, float factor, size_t dims, float *out)
+{
+    const size_t padded = ulb_kv_padded(dims), groups = padded / ULB_KV_LINES;
+    memset(out, 0, padded * sizeof *out);
+    if (!has_scales(type)) {
+        for (size_t i = 0; i < dims; i++)
+            out[i] = x[i] * factor;
+        return;
+    }
+    int16_t *codes = (int16_t *)(void *)(out + 1 + groups);
+    out[0] = round_inputs(x, dims, codes) * factor;
+    for (size_t g = 0; g < groups; g++) {
+        int32_t bias = bias_of(type, codes + g * ULB_KV_LINES, ULB_KV_LINES);
+        memcpy(&out[1 + g], &bias, sizeof bias);
     }
 }
 
 /* ---- keys ---- */
 
-INLINE void score_block(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row,
-                        size_t block)
+INLINE void score_floats(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row)
 {
     const size_t groups = call->dims / ULB_KV_LINES;
-    const char *group = (const char *)call->half + block * groups * group_bytes(type);
-    const float *in[ROWS];
-    floats sums[ROWS][VECTORS] = {0};
-    for (size_t r = 0; r < rows; r++)
-        in[r] = call->in[row + r];
-    for (size_t g = 0; g < groups; g++, group += group_bytes(type)) {
-        add_group(type, rows, row == 0, in, g * ULB_KV_LINES, group, sums);
-        if (!has_scales(type))
-            continue;
+    for (size_t block = call->begin; block < call->end; block++) {
+        floats sums[ROWS][VECTORS] = {0};
+        for (size_t g = 0; g < groups; g++) {
+            add_floats(type, rows, call->in + row, g * ULB_KV_LINES,
+                       key_codes(type, call->half, block * groups + g), sums);
+        }
         for (size_t r = 0; r < rows; r++) {
-            float *out = call->out[row + r] + block * ULB_KV_LINES;
-            for (size_t v = 0; v < VECTORS; v++) {
-                floats before = g == 0 ? (floats){0} : load_floats(out + v * LANES);
-                store_floats(out + v * LANES, before + sums[r][v] * load_scales(group, v));
-            }
-            memset(sums[r], 0, sizeof sums[r]);
+            for (size_t v = 0; v < VECTORS; v++)
+                store_floats(call->out[row + r] + block * ULB_KV_LINES + v * LANES, sums[r][v]);
         }
     }
-    for (size_t r = 0; r < rows && !has_scales(type); r++) {
+}
+
+/* Sums of a group times the scales of its positions, to those of the groups before. */
+INLINE void add_scores(const floats scales[VECTORS], bool first, const integers sums[VECTORS], float *out)
+{
+    for (size_t v = 0; v < VECTORS; v++, out += LANES) {
+        floats before = first ? (floats){0} : load_floats(out);
+        store_floats(out, before + __builtin_convertvector(sums[v], floats) * scales[v]);
+    }
+}
+
+INLINE void score_group(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row,
+                        size_t block, size_t g)
+{
+    const size_t groups = call->dims / ULB_KV_LINES, group = block * groups + g;
+    const int16_t *in[ROWS];
+    integers sums[ROWS][VECTORS];
+    floats scales[VECTORS];
+    for (size_t v = 0; v < VECTORS; v++)
+        scales[v] = load_scales(key_scales(type, call->half, group), v);
+    for (size_t r = 0; r < rows; r++) {
+        int32_t bias;
+        memcpy(&bias, &call->in[row + r][1 + g], sizeof bias);
         for (size_t v = 0; v < VECTORS; v++)
-            store_floats(call->out[row + r] + block * ULB_KV_LINES + v * LANES, sums[r][v]);
+            sums[r][v] = (integers){0} + bias;
+        in[r] = query_codes(call->in[row + r], groups);
+    }
+    add_codes(type, rows, in, g * ULB_KV_LINES, key_codes(type, call->half, group), sums);
+    for (size_t r = 0; r < rows; r++)
+        add_scores(scales, g == 0, sums[r], call->out[row + r] + block * ULB_KV_LINES);
+}
+
+INLINE void score_codes(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row)
+{
+    for (size_t block = call->begin; block < call->end; block++) {
+        for (size_t g = 0; g < call->dims / ULB_KV_LINES; g++)
+            score_group(call, type, rows, row, block, g);
+        for (size_t r = 0; r < rows; r++) {
+            float *out = call->out[row + r] + block * ULB_KV_LINES;
+            for (size_t v = 0; v < VECTORS; v++)
+                store_floats(out + v * LANES, load_floats(out + v * LANES) * call->in[row + r][0]);
+        }
     }
 }
 
 /* ---- values ---- */
 
-/* The weights of a block times the scales of its positions. */
-INLINE const float *scale_weights(const char *group, const float *weights, float scaled[ULB_KV_LINES])
+INLINE void sum_floats(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row)
 {
-    for (size_t v = 0; v < VECTORS; v++)
-        store_floats(scaled + v * LANES, load_floats(weights + v * LANES) * load_scales(group, v));
-    return scaled;
+    const size_t groups = call->dims / ULB_KV_LINES;
+    for (size_t g = 0; g < groups; g++) {
+        const char *codes = value_codes(type, call->half, groups, g);
+        floats sums[ROWS][VECTORS] = {0};
+        for (size_t block = call->begin; block < call->end; block++) {
+            add_floats(type, rows, call->in + row, block * ULB_KV_LINES, codes + block * code_bytes(type),
+                       sums);
+        }
+        for (size_t r = 0; r < rows; r++) {
+            for (size_t v = 0; v < VECTORS; v++)
+                store_floats(call->out[row + r] + g * ULB_KV_LINES + v * LANES, sums[r][v]);
+        }
+    }
+}
+
+/* A group of dims of values, and for each row its weights times the scales of positions: first as they are,
+ * with their largest magnitude, then rounded to steps of MOST of these. Only positions that a row weighs
+ * decide on its steps. */
+struct weighted_group {
+    float largest[ROWS], products[ROWS][ULB_KV_PIECE];
+    int32_t bias[ROWS];
+    int16_t weights[ROWS][ULB_KV_PIECE];
+};
+
+INLINE void weigh_scales(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row,
+                         size_t g, struct weighted_group *out)
+{
+    const char *scales = value_scales(type, call->half, g);
+    integers most[ROWS] = {0}, size;
+    for (size_t block = call->begin; block < call->end; block++) {
+        for (size_t v = 0; v < VECTORS; v++) {
+            size_t at = block * ULB_KV_LINES + v * LANES;
+            floats scale = load_scales(scales + block * scale_bytes(type), v);
+            for (size_t r = 0; r < rows; r++) {
+                floats product = load_floats(call->in[row + r] + at) * scale;
+                store_floats(out->products[r] + at, product);
+                memcpy(&size, &product, sizeof size);
+                most[r] = larger_of(most[r], size & INT32_MAX);
+            }
+        }
+    }
+    for (size_t r = 0; r < rows; r++) {
+        int32_t bits = largest_lane(most[r]);
+        memcpy(&out->largest[r], &bits, sizeof bits);
+    }
+}
+
+INLINE void round_weights(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows,
+                          struct weighted_group *out)
+{
+    for (size_t r = 0; r < rows; r++) {
+        const float inverse = inverse_step(out->largest[r]);
+        integers sum = {0}, bits;
+        for (size_t at = call->begin * ULB_KV_LINES; at < call->end * ULB_KV_LINES; at += LANES) {
+            floats shifted = load_floats(out->products[r] + at) * inverse + ROUNDER;
+            memcpy(&bits, &shifted, sizeof bits);
+            sum += bits - ROUNDER_BITS;
+            halves low = __builtin_convertvector(bits, halves);
+            memcpy(out->weights[r] + at, &low, sizeof low);
+        }
+        out->bias[r] = -middle_of(type) * sum_of_lanes(sum);
+    }
 }
 
 INLINE void sum_group(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row,
-                      size_t g)
+                      size_t g, const struct weighted_group *group)
 {
-    const char *groups = (const char *)call->half + g * ULB_KV_BLOCKS * group_bytes(type);
-    float scaled[ROWS][ULB_KV_LINES];
-    const float *in[ROWS];
-    floats sums[ROWS][VECTORS] = {0};
-    for (size_t block = call->begin; block < call->end; block++) {
-        const char *group = groups + block * group_bytes(type);
-        for (size_t r = 0; r < rows; r++) {
-            in[r] = call->in[row + r] + block * ULB_KV_LINES;
-            if (has_scales(type))
-                in[r] = scale_weights(group, in[r], scaled[r]);
-        }
-        add_group(type, rows, row == 0, in, 0, group, sums);
-    }
+    const char *codes = value_codes(type, call->half, call->dims / ULB_KV_LINES, g);
+    const int16_t *in[ROWS];
+    integers sums[ROWS][VECTORS] = {0};
+    for (size_t r = 0; r < rows; r++)
+        in[r] = group->weights[r];
+    for (size_t block = call->begin; block < call->end; block++)
+        add_codes(type, rows, in, block * ULB_KV_LINES, codes + block * code_bytes(type), sums);
     for (size_t r = 0; r < rows; r++) {
+        const float step = group->largest[r] / MOST;
         for (size_t v = 0; v < VECTORS; v++)
-            store_floats(call->out[row + r] + g * ULB_KV_LINES + v * LANES, sums[r][v]);
+            store_floats(call->out[row + r] + g * ULB_KV_LINES + v * LANES,
+                         __builtin_convertvector(sums[r][v] + group->bias[r], floats) * step);
+    }
+}
+
+/* The next group's scales are weighed before the products of a group, which hide how long that takes. */
+INLINE void sum_codes(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row)
+{
+    const size_t groups = call->dims / ULB_KV_LINES;
+    struct weighted_group weighted[2];
+    weigh_scales(call, type, rows, row, 0, &weighted[0]);
+    for (size_t g = 0; g < groups; g++) {
+        round_weights(call, type, rows, &weighted[g % 2]);
+        if (g + 1 < groups)
+            weigh_scales(call, type, rows, row, g + 1, &weighted[(g + 1) % 2]);
+        sum_group(call, type, rows, row, g, &weighted[g % 2]);
     }
 }
 
 /* ---- all rows ---- */
 
-/* A tile of rows over one block of keys, or one group of dims of values. */
 INLINE void run_tile(bool value, const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows,
-                     size_t row, size_t at)
+                     size_t row)
 {
-    if (value)
-        sum_group(call, type, rows, row, at);
+    if (value && has_scales(type))
+        sum_codes(call, type, rows, row);
+    else if (value)
+        sum_floats(call, type, rows, row);
+    else if (has_scales(type))
+        score_codes(call, type, rows, row);
     else
-        score_block(call, type, rows, row, at);
+        score_floats(call, type, rows, row);
 }
 
-/* What is read stays in the first-level cache from tile to tile. */
 INLINE void run_tiles(bool value, const struct ulb_kv_rows *call, enum ulb_kv_type type)
 {
-    const size_t begin = value ? 0 : call->begin, end = value ? call->dims / ULB_KV_LINES : call->end;
-    for (size_t at = begin; at < end; at++) {
-        size_t row = 0;
-        /* Eight rows and the constants of eight fields are more than there are registers. */
-        for (; (ROWS <= 4 || type != ULB_KV_Q4_0) && row + ROWS <= call->rows; row += ROWS)
-            run_tile(value, call, type, ROWS, row, at);
-        for (; ROWS > 4 && row + 4 <= call->rows; row += 4)
-            run_tile(value, call, type, 4, row, at);
-        for (; ROWS > 2 && row + 2 <= call->rows; row += 2)
-            run_tile(value, call, type, 2, row, at);
-        for (; ROWS > 1 && row < call->rows; row++)
-            run_tile(value, call, type, 1, row, at);
-    }
+    size_t row = 0;
+    for (; row + ROWS <= call->rows; row += ROWS)
+        run_tile(value, call, type, ROWS, row);
+    for (; ROWS > 4 && row + 4 <= call->rows; row += 4)
+        run_tile(value, call, type, 4, row);
+    for (; ROWS > 2 && row + 2 <= call->rows; row += 2)
+        run_tile(value, call, type, 2, row);
+    for (; ROWS > 1 && row < call->rows; row++)
+        run_tile(value, call, type, 1, row);
 }
 
 INLINE void run_type(bool value, const struct ulb_kv_rows *call)
@@ -265,17 +525,13 @@ static void sums(const struct ulb_kv_rows *call)
 
 /* ---- what goes into the cache ---- */
 
-/* Puts a code, which q8_0 and q4_0 count from 0, at an element of a line of a group: see load_line(). */
+/* Puts a code, which q8_0 and q4_0 count from 0, at an element of a line of a group. Neighbours of lines 2i
+ * and 2i + 1 are 16 bits apart: see pair_of(). */
 static void put(enum ulb_kv_type type, char *codes, size_t line, size_t element, uint32_t code)
 {
-    const unsigned bits = bits_of(type);
-    if (type == ULB_KV_FP32) {
-        memcpy(codes + (line * ULB_KV_LINES + element) * sizeof code, &code, sizeof code);
-        return;
-    }
-    const size_t lines = lines_of_row(type);
-    const unsigned shift = (unsigned)(2 * (line % lines) + element / HALF) * bits;
-    char *at = codes + line / lines * CACHE_LINE + element % HALF * sizeof code;
+    const size_t lines = lines_of_row(type), in_row = line % lines;
+    const unsigned bits = bits_of(type), shift = (unsigned)(in_row % 2 * 16 + in_row / 2 * bits);
+    char *at = codes + line / lines * ROW_BYTES + element * sizeof code;
     if (bits >= 8) { /* whole bytes of a little-endian word */
         memcpy(at + shift / 8, &code, bits / 8);
         return;
@@ -300,7 +556,7 @@ static uint32_t code_of(enum ulb_kv_type type, float x, float inverse)
     const float most = type == ULB_KV_Q8_0 ? 127 : 7, least = type == ULB_KV_Q8_0 ? -127 : -8;
     uint32_t bits;
     if (has_scales(type))
-        return (uint32_t)(lrintf(fminf(fmaxf(x * inverse, least), most)) + (1 << (bits_of(type) - 1)));
+        return (uint32_t)(lrintf(fminf(fmaxf(x * inverse, least), most)) + middle_of(type));
     if (type == ULB_KV_BF16)
         return ulb_bf16_from_float(x);
     memcpy(&bits, &x, sizeof bits);
@@ -308,27 +564,30 @@ static uint32_t code_of(enum ulb_kv_type type, float x, float inverse)
 }
 
 static void store_group(enum ulb_kv_type type, bool value, const float *x, size_t n, size_t position,
-                        char *group)
+                        char *scales, char *codes)
 {
     float inverse = 1;
     if (has_scales(type)) {
         uint16_t scale = scale_of(type, x, n);
         float step = ulb_fp16_to_float(scale);
-        memcpy(group + position * sizeof scale, &scale, sizeof scale);
+        memcpy(scales + position * sizeof scale, &scale, sizeof scale);
         inverse = fabsf(step) > 0 ? 1 / step : 0;
     }
     for (size_t i = 0; i < n; i++)
-        put(type, (char *)codes_of(type, group), value ? position : i, value ? i : position,
-            code_of(type, x[i], inverse));
+        put(type, codes, value ? position : i, value ? i : position, code_of(type, x[i], inverse));
 }
 
 static void store(enum ulb_kv_type type, bool value, const float *x, size_t dims, size_t position, void *half)
 {
-    const size_t groups = (dims + ULB_KV_LINES - 1) / ULB_KV_LINES, block = position / ULB_KV_LINES;
+    const size_t groups = ulb_kv_padded(dims) / ULB_KV_LINES, block = position / ULB_KV_LINES;
     for (size_t g = 0; g < groups; g++) {
-        size_t at = value ? g * ULB_KV_BLOCKS + block : block * groups + g, left = dims - g * ULB_KV_LINES;
-        store_group(type, value, x + g * ULB_KV_LINES, left < ULB_KV_LINES ? left : ULB_KV_LINES,
-                    position % ULB_KV_LINES, (char *)half + at * group_bytes(type));
+        const size_t left = dims - g * ULB_KV_LINES, n = left < ULB_KV_LINES ? left : ULB_KV_LINES;
+        const char *scales = value ? value_scales(type, half, g) + block * scale_bytes(type)
+                                   : key_scales(type, half, block * groups + g);
+        const char *codes = value ? value_codes(type, half, groups, g) + block * code_bytes(type)
+                                  : key_codes(type, half, block * groups + g);
+        store_group(type, value, x + g * ULB_KV_LINES, n, position % ULB_KV_LINES, (char *)scales,
+                    (char *)codes);
     }
 }
 
@@ -336,6 +595,7 @@ const struct ulb_attention_ops ULB_KERNEL = {
     .isa = ULB_KERNEL_ISA,
     .needs = ULB_KERNEL_NEEDS,
     .store = store,
+    .query = set_query,
     .scores = scores,
     .sums = sums,
 };

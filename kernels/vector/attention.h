@@ -7,8 +7,16 @@
  *     values  [group of dims][block]:  a line is one position, its elements are the group's dims
  *
  * where a block is ULB_KV_LINES positions. A query multiplies whole vectors in both, no sum crosses a vector,
- * and all are read front to back. Dims are padded to whole groups. In types with scales a group is preceded
- * by one fp16 scale for each of its positions.
+ * and all are read front to back. Dims are padded to whole groups. A word of 32 bits holds an element of
+ * 2 lines (bf16), 4 (q8_0) or 8 (q4_0).
+ *
+ * Types with scales have one fp16 scale for each position of a group. Those of keys precede each group. Those
+ * of values precede the codes of the group of dims before, for all blocks, because they are needed that
+ * early.
+ *
+ * q8_0 and q4_0 are multiplied in integers of 16 bits: a query is rounded to steps of its largest / 32767,
+ * and so are a row's weights times the scales of a group. The error is at most half a step for each element.
+ * Sums of products are exact.
  *
  * One source, kernels/vector/attention.c, is compiled for each instruction set. A row's results do not depend
  * on the rows beside it. Nothing here starts a thread, allocates or keeps state. */
@@ -39,10 +47,10 @@ size_t ulb_kv_position_bytes(enum ulb_kv_type type, size_t dims);
 /* Rows of queries with the half of a piece that they meet. */
 struct ulb_kv_rows {
     enum ulb_kv_type type;
-    size_t dims;            /* padded; what pads a query is 0 */
+    size_t dims;            /* padded */
     size_t rows;            /* any number */
     size_t begin, end;      /* blocks of the piece */
-    const float *const *in; /* [rows]: queries of dims; or weights of ULB_KV_PIECE */
+    const float *const *in; /* [rows]: queries as query() leaves them; or weights of ULB_KV_PIECE */
     float *const *out;      /* [rows]: scores of ULB_KV_PIECE; or sums of dims */
     const void *half;
 };
@@ -54,6 +62,9 @@ struct ulb_attention_ops {
     /* Puts a key or value x of dims (not padded) at a position of a piece. */
     void (*store)(enum ulb_kv_type type, bool value, const float *x, size_t dims, size_t position,
                   void *half);
+    /* Makes a query of factor * x, of dims (not padded): out has room for padded floats, in the form that
+     * scores() of this table reads. */
+    void (*query)(enum ulb_kv_type type, const float *x, float factor, size_t dims, float *out);
     /* out[row][p] = sum over d of in[row][d] * key[p][d], of all positions of the blocks. */
     void (*scores)(const struct ulb_kv_rows *rows);
     /* out[row][d] = sum over p of in[row][p] * value[p][d], of all positions of the blocks. */

@@ -20,7 +20,7 @@ static const double stated[ULB_KV_TYPES] = {2e-3, 5e-3, 8e-2, 1e-6};
 
 struct piece {
     size_t dims, padded;
-    float queries[ROWS][DIMS], weights[ROWS][ULB_KV_PIECE];
+    float queries[ROWS][DIMS], made[ROWS][DIMS], weights[ROWS][ULB_KV_PIECE];
     float keys[ULB_KV_PIECE][DIMS], values[ULB_KV_PIECE][DIMS];
     float scores[ROWS][ULB_KV_PIECE], sums[ROWS][DIMS];
     char *halves[2];
@@ -46,6 +46,7 @@ static void open_piece(struct piece *piece, const struct ulb_attention_ops *ops,
     }
     for (size_t r = 0; r < ROWS; r++) {
         fill(piece->queries[r], dims, &rng);
+        ops->query(type, piece->queries[r], 1, dims, piece->made[r]);
         fill(piece->weights[r], ULB_KV_PIECE, &rng);
     }
     for (size_t p = ULB_KV_PIECE; p-- > 0;) {
@@ -80,7 +81,7 @@ static void run(struct piece *piece, const struct ulb_attention_ops *ops, enum u
                                .out = out,
                                .half = piece->halves[0]};
     for (size_t r = 0; r < n; r++) {
-        in[r] = piece->queries[first + r];
+        in[r] = piece->made[first + r];
         out[r] = piece->scores[first + r];
     }
     ops->scores(&call);
@@ -115,7 +116,8 @@ static void for_each_table(void (*test)(const struct ulb_attention_ops *, enum u
 {
     static const size_t dims[] = {40, 64, DIMS};
     ulb_isa_set isa = ulb_isa_detect();
-    const ulb_isa_set sets[] = {0, isa & (ULB_ISA_AVX2 | ULB_ISA_FMA | ULB_ISA_F16C), isa};
+    const ulb_isa_set avx2 = ULB_ISA_AVX2 | ULB_ISA_FMA | ULB_ISA_F16C, vnni = ULB_ISA_AVX512VNNI;
+    const ulb_isa_set sets[] = {0, isa & avx2, isa & (avx2 | ULB_ISA_AVXVNNI), isa & ~vnni, isa};
     for (size_t i = 0; i < sizeof sets / sizeof *sets * ULB_KV_TYPES; i++) {
         for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
             test(ulb_attention_ops(sets[i / ULB_KV_TYPES]), (enum ulb_kv_type)(i % ULB_KV_TYPES), dims[d]);
