@@ -1,6 +1,7 @@
 #include "harness/decode/decoder_private.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { QUERY_ROWS = 32 /* of one task of a prompt: heads of a group times tokens */ };
@@ -158,7 +159,8 @@ static void add_piece(const struct ulb_decoder *d, struct ulb_partial *sofar, fl
 {
     float largest = fmaxf(sofar->largest, piece->largest);
     float keep = expf(sofar->largest - largest), take = expf(piece->largest - largest);
-    d->options.ops->scale(out, d->shape.head_dim, keep);
+    if (keep < 1)
+        d->options.ops->scale(out, d->shape.head_dim, keep);
     d->options.ops->add_scaled(out, values, take, d->shape.head_dim);
     *sofar = (struct ulb_partial){largest, keep * sofar->sum + take * piece->sum};
 }
@@ -171,26 +173,25 @@ static size_t partial_at(const struct ulb_decoder *d, size_t token, size_t piece
 
 static float *partial_sums(const struct ulb_decoder *d, size_t at)
 {
-    return d->attended + at * ulb_kv_padded(d->shape.head_dim);
+    return d->partial_sums + at * ulb_kv_padded(d->shape.head_dim);
 }
 
-void ulb_decoder_merge(const struct ulb_decoder *d, size_t token, float *out)
+/* Puts the pieces of a head of a token, its sequence's only one, together. */
+static void merge_head(struct ulb_decoder *d, size_t token, struct span pieces, size_t head)
 {
-    size_t heads = d->shape.heads, dims = d->shape.head_dim;
-    struct span pieces = pieces_of(d, token, token);
-    for (size_t head = 0; head < heads; head++, out += dims) {
-        size_t at = partial_at(d, token, pieces.begin, head);
-        struct ulb_partial sofar = d->partials[at];
-        memcpy(out, partial_sums(d, at), dims * sizeof *out);
-        for (size_t i = pieces.begin + 1; i < pieces.end; i++) {
-            at = partial_at(d, token, i, head);
-            add_piece(d, &sofar, out, &d->partials[at], partial_sums(d, at));
-        }
-        d->options.ops->scale(out, dims, 1 / sofar.sum);
+    size_t dims = d->shape.head_dim, at = partial_at(d, token, pieces.begin, head);
+    float *out = d->attended + (token * d->shape.heads + head) * dims;
+    struct ulb_partial sofar = d->partials[at];
+    memcpy(out, partial_sums(d, at), dims * sizeof *out);
+    for (size_t i = pieces.begin + 1; i < pieces.end; i++) {
+        at = partial_at(d, token, i, head);
+        add_piece(d, &sofar, out, &d->partials[at], partial_sums(d, at));
     }
+    d->options.ops->scale(out, dims, 1 / sofar.sum);
 }
 
-/* Sequences with one token each: groups of heads and pieces apart. */
+/* Sequences with one token each: groups of heads and pieces apart. Who ends a group's last piece puts its
+ * pieces together, most of which are then in its own caches. */
 static void attend_one(struct ulb_decoder *d, size_t i, struct ulb_worker *worker)
 {
     size_t group = d->shape.heads / d->shape.kv_heads;
@@ -206,6 +207,11 @@ static void attend_one(struct ulb_decoder *d, size_t i, struct ulb_worker *worke
                            .piece = piece,
                            .partials = d->partials + at,
                            .sums = worker->sums});
+    if (atomic_fetch_sub_explicit(&d->pieces_left[token * d->shape.kv_heads + kv_head], 1,
+                                  memory_order_acq_rel) != 1)
+        return;
+    for (size_t g = 0; g < group; g++)
+        merge_head(d, token, pieces, kv_head * group + g);
 }
 
 /* Tokens of one task of a prompt. */
@@ -286,8 +292,11 @@ static void read_cache(struct ulb_decoder *d)
 {
     struct span pieces = pieces_of(d, 0, 0);
     size_t each = tokens_together(d);
+    const size_t groups = d->n * d->shape.kv_heads; /* of sequences with one token */
+    for (size_t i = 0; i < groups && d->length == 1; i++)
+        atomic_store_explicit(&d->pieces_left[i], pieces.end - pieces.begin, memory_order_relaxed);
     if (d->length == 1)
-        share(d, d->n * d->shape.kv_heads * (pieces.end - pieces.begin), attend_one);
+        share(d, groups * (pieces.end - pieces.begin), attend_one);
     else
         share(d, d->shape.kv_heads * ((d->n + each - 1) / each), attend_many);
 }
@@ -301,23 +310,13 @@ void ulb_decoder_attend(struct ulb_decoder *d)
     read_cache(d);
 }
 
-static void merge_one(struct ulb_decoder *d, size_t i, struct ulb_worker *worker)
-{
-    ulb_decoder_merge(d, i, worker->scratch);
-}
-
 double ulb_decoder_attend_alone(struct ulb_decoder *d, size_t n, size_t position)
 {
     double begin = ulb_now();
     d->n = n;
     d->length = 1;
     d->position = position;
-    for (d->layer = 0; d->layer < d->shape.layers; d->layer++) {
+    for (d->layer = 0; d->layer < d->shape.layers; d->layer++)
         read_cache(d);
-        if (n == 1)
-            merge_one(d, 0, &d->workers[0]);
-        else
-            share(d, n, merge_one);
-    }
     return ulb_now() - begin;
 }

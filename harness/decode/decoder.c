@@ -103,8 +103,10 @@ static void place_buffers(struct ulb_decoder *d, struct room *room)
     d->x = take(room, batch * shape->hidden * sizeof *d->x);
     d->qkv = take(room, batch * ulb_linear_rows(shape, ULB_QKV) * sizeof *d->qkv);
     d->queries = take(room, batch * wide * sizeof *d->queries);
-    d->attended = take(room, (batch > pieces ? batch : pieces) * wide * sizeof *d->attended);
+    d->attended = take(room, batch * shape->heads * shape->head_dim * sizeof *d->attended);
+    d->partial_sums = take(room, pieces * wide * sizeof *d->partial_sums);
     d->partials = take(room, pieces * shape->heads * sizeof *d->partials);
+    d->pieces_left = take(room, sequences * shape->kv_heads * sizeof *d->pieces_left);
     d->mlp = take(room, d->slots * ulb_linear_rows(shape, ULB_GATE_UP) * sizeof *d->mlp);
     d->result = take(room, d->slots * shape->hidden * sizeof *d->result);
     d->logits = take(room, sequences * shape->vocab * sizeof *d->logits);

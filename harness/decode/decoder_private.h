@@ -43,14 +43,17 @@ struct ulb_decoder {
     struct ulb_tile_range *ranges; /* [products][threads] */
 
     /* The step in hand. */
-    size_t n, position, layer;     /* n: tokens of all sequences, one after the other */
-    size_t length;                 /* tokens of each sequence, the first at position */
-    float *x;                      /* [batch][hidden] */
-    float *qkv;                    /* [batch][rows of qkv] */
-    float *queries;                /* [batch][heads][padded dims]; what pads them stays 0 */
-    float *attended;               /* [batch][heads][head_dim]; of sequences with one token:
-                                      [sequences][pieces][heads][padded dims] */
-    struct ulb_partial *partials;  /* [sequences][pieces][heads], of sequences with one token */
+    size_t n, position, layer; /* n: tokens of all sequences, one after the other */
+    size_t length;             /* tokens of each sequence, the first at position */
+    float *x;                  /* [batch][hidden] */
+    float *qkv;                /* [batch][rows of qkv] */
+    float *queries;            /* [batch][heads][padded dims]; what pads them stays 0 */
+    float *attended;           /* [batch][heads][head_dim] */
+    /* Of sequences with one token. */
+    float *partial_sums;          /* [sequences][pieces][heads][padded dims] */
+    struct ulb_partial *partials; /* [sequences][pieces][heads] */
+    _Atomic size_t *pieces_left;  /* [sequences][kv_heads]: not yet attended to */
+
     float *mlp;                    /* [slots][rows of gate_up]; h takes the place of gate */
     float *result;                 /* [slots][hidden] */
     float *logits, *router_logits; /* [sequences][vocab]; [batch][experts] */
@@ -99,9 +102,6 @@ struct ulb_row_split ulb_decoder_split(struct ulb_decoder *d, size_t items, size
 /* Rotates queries and keys, caches keys and values, and attends: one job to write the cache, one to read it.
  */
 void ulb_decoder_attend(struct ulb_decoder *d);
-
-/* Puts the pieces of the attention of a token, its sequence's only one, together: out [heads][head_dim]. */
-void ulb_decoder_merge(const struct ulb_decoder *d, size_t token, float *out);
 
 /* h[n] = f(x[n]), with a gate times what lies a width further on. h may be x. */
 void ulb_decoder_activate(const struct ulb_decoder *d, const float *x, size_t n, float *h);

@@ -42,11 +42,6 @@ static const float *source_of(const struct product_job *job, struct ulb_worker *
     const float *x = call->source == ULB_INPUT_ATTENTION ? d->attended + token * job->k
                      : call->source == ULB_INPUT_MLP ? d->mlp + i * ulb_linear_rows(&d->shape, ULB_GATE_UP)
                                                      : d->x + token * job->k;
-    if (call->source == ULB_INPUT_ATTENTION && d->length == 1) {
-        ulb_decoder_merge(d, token, worker->scratch);
-        ulb_lap(worker, ULB_PART_ATTENTION);
-        return worker->scratch;
-    }
     if (call->source == ULB_INPUT_MLP && d->n > 1) { /* a single token's is there: all threads made it */
         ulb_decoder_activate(d, x, job->k, worker->scratch);
         ulb_lap(worker, ULB_PART_OTHER);
