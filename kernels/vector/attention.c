@@ -129,13 +129,23 @@ INLINE floats load_scales(const char *scales, size_t v)
 #endif
 }
 
-INLINE void load_row(const char *row, words word[VECTORS])
+/* Of a row so many vectors at a time: their words, what they hold, and all sums are registers. */
+enum { WORDS = 2 };
+
+INLINE void load_words(const char *row, size_t v, words word[WORDS])
 {
-    for (size_t v = 0; v < VECTORS; v++)
-        memcpy(&word[v], row + v * sizeof *word, sizeof *word);
+    for (size_t i = 0; i < WORDS; i++)
+        memcpy(&word[i], row + (v + i) * sizeof *word, sizeof *word);
 }
 
 /* ---- bf16 and fp32: floats ---- */
+
+INLINE floats line_of(enum ulb_kv_type type, words word, size_t line)
+{
+    if (type == ULB_KV_FP32)
+        return floats_of(word);
+    return floats_of(line == 0 ? word << 16 : word & 0xFFFF0000);
+}
 
 /* sums[r][v] += in[r][line] * line of the group. */
 INLINE void add_floats(enum ulb_kv_type type, size_t rows, const float *const *in, size_t at,
@@ -143,15 +153,15 @@ INLINE void add_floats(enum ulb_kv_type type, size_t rows, const float *const *i
 {
     const size_t lines = lines_of_row(type);
     for (size_t i = 0; i < ULB_KV_LINES; i += lines, group += ROW_BYTES) {
-        words word[VECTORS];
-        load_row(group, word);
-        for (size_t line = 0; line < lines; line++) {
-            for (size_t r = 0; r < rows; r++) {
-                float factor = in[r][at + i + line];
-                for (size_t v = 0; v < VECTORS; v++)
-                    sums[r][v] += factor * floats_of(type == ULB_KV_FP32 ? word[v]
-                                                     : line == 0         ? word[v] << 16
-                                                                         : word[v] & 0xFFFF0000);
+        for (size_t v = 0; v < VECTORS; v += WORDS) {
+            words word[WORDS];
+            load_words(group, v, word);
+            for (size_t line = 0; line < lines; line++) {
+                for (size_t r = 0; r < rows; r++) {
+                    float factor = in[r][at + i + line];
+                    for (size_t w = 0; w < WORDS; w++)
+                        sums[r][v + w] += factor * line_of(type, word[w], line);
+                }
             }
         }
     }
@@ -243,14 +253,16 @@ INLINE void add_codes(enum ulb_kv_type type, size_t rows, const int16_t *const *
 {
     const size_t lines = lines_of_row(type);
     for (size_t i = 0; i < ULB_KV_LINES; i += lines, group += ROW_BYTES) {
-        words word[VECTORS];
-        load_row(group, word);
-        for (size_t pair = 0; pair < lines / 2; pair++) {
-            for (size_t r = 0; r < rows; r++) {
-                int32_t inputs;
-                memcpy(&inputs, in[r] + at + i + 2 * pair, sizeof inputs);
-                for (size_t v = 0; v < VECTORS; v++)
-                    sums[r][v] = add_products(sums[r][v], pair_of(type, word[v], pair), inputs);
+        for (size_t v = 0; v < VECTORS; v += WORDS) {
+            words word[WORDS];
+            load_words(group, v, word);
+            for (size_t pair = 0; pair < lines / 2; pair++) {
+                for (size_t r = 0; r < rows; r++) {
+                    int32_t inputs;
+                    memcpy(&inputs, in[r] + at + i + 2 * pair, sizeof inputs);
+                    for (size_t w = 0; w < WORDS; w++)
+                        sums[r][v + w] = add_products(sums[r][v + w], pair_of(type, word[w], pair), inputs);
+                }
             }
         }
     }
