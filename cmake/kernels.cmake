@@ -31,6 +31,9 @@ set(ULB_ISA_avx512vbmi_FLAGS ${ULB_ISA_avx512vnni_FLAGS} -mavx512vbmi)
 set(ULB_ISA_avx512vbmi_NEEDS "${ULB_ISA_avx512vnni_NEEDS} | ULB_ISA_AVX512VBMI")
 set(ULB_ISA_avx512bf16_FLAGS ${ULB_AVX512_FLAGS} -mavx512bf16 -DULB_DP_512)
 set(ULB_ISA_avx512bf16_NEEDS "${ULB_ISA_avx512_NEEDS} | ULB_ISA_AVX512BF16")
+# Every CPU with AVX512-BF16 has AVX512-VNNI.
+set(ULB_ISA_avx512vnnibf16_FLAGS ${ULB_ISA_avx512vnni_FLAGS} -mavx512bf16)
+set(ULB_ISA_avx512vnnibf16_NEEDS "${ULB_ISA_avx512vnni_NEEDS} | ULB_ISA_AVX512BF16")
 # 256-bit dot products exist in three encodings: VEX, EVEX (Ice Lake, Zen 4) and the signed ones of AVX-VNNI-INT8.
 set(ULB_ISA_avxvnni_FLAGS ${ULB_ISA_avx2_FLAGS} -mavxvnni -DULB_DP_VEX)
 set(ULB_ISA_avxvnni_NEEDS "${ULB_ISA_avx2_NEEDS} | ULB_ISA_AVXVNNI")

@@ -138,7 +138,7 @@ INLINE void load_words(const char *row, size_t v, words word[WORDS])
         memcpy(&word[i], row + (v + i) * sizeof *word, sizeof *word);
 }
 
-/* ---- bf16 and fp32: floats ---- */
+/* ---- fp32, and bf16 without dot products of its own: floats ---- */
 
 INLINE floats line_of(enum ulb_kv_type type, words word, size_t line)
 {
@@ -167,9 +167,21 @@ INLINE void add_floats(enum ulb_kv_type type, size_t rows, const float *const *i
     }
 }
 
-/* ---- q8_0 and q4_0: integers ---- */
+/* ---- q8_0, q4_0 and bf16: pairs of lines ---- */
 
-/* Inputs of 16 bits: a code's products of all positions of a piece fit 32 bits. */
+/* Whether pairs are multiplied, by inputs of 16 bits: bf16 by the CPU's dot products of bf16. */
+#if defined(__AVX512BF16__)
+enum { BF16_PAIRS = true };
+#else
+enum { BF16_PAIRS = false };
+#endif
+
+INLINE bool takes_pairs(enum ulb_kv_type type)
+{
+    return has_scales(type) || (BF16_PAIRS && type == ULB_KV_BF16);
+}
+
+/* Integers of 16 bits: a code's products of all positions of a piece fit 32 bits. */
 enum { MOST = 32767 };
 
 /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits. */
@@ -227,9 +239,15 @@ INLINE pairs pair_of(enum ulb_kv_type type, words word, size_t pair)
     return shift + bits_of(type) == 16 ? codes : codes & (uint16_t)(2 * middle_of(type) - 1);
 }
 
-/* sum + codes times the two inputs. */
-INLINE integers add_products(integers sum, pairs codes, int32_t inputs)
+/* sum + codes times the two inputs. Sums of bf16 are floats. */
+INLINE integers add_products(enum ulb_kv_type type, integers sum, pairs codes, int32_t inputs)
 {
+#if defined(__AVX512BF16__)
+    if (type == ULB_KV_BF16)
+        return (integers)_mm512_dpbf16_ps((__m512)sum, (__m512bh)codes, (__m512bh)_mm512_set1_epi32(inputs));
+#else
+    (void)type;
+#endif
 #if defined(__AVX512VNNI__)
     return (integers)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)codes, _mm512_set1_epi32(inputs));
 #elif defined(__AVX512BW__)
@@ -261,7 +279,8 @@ INLINE void add_codes(enum ulb_kv_type type, size_t rows, const int16_t *const *
                     int32_t inputs;
                     memcpy(&inputs, in[r] + at + i + 2 * pair, sizeof inputs);
                     for (size_t w = 0; w < WORDS; w++)
-                        sums[r][v + w] = add_products(sums[r][v + w], pair_of(type, word[w], pair), inputs);
+                        sums[r][v + w] =
+                            add_products(type, sums[r][v + w], pair_of(type, word[w], pair), inputs);
                 }
             }
         }
@@ -296,6 +315,24 @@ static int32_t bias_of(enum ulb_kv_type type, const int16_t *in, size_t n)
     return -middle_of(type) * sum;
 }
 
+/* n inputs, a multiple of LANES, as bf16, round to nearest even. */
+INLINE void round_to_bf16(const float *x, size_t n, int16_t *out)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        floats value = load_floats(x + i);
+        words bits;
+        memcpy(&bits, &value, sizeof bits);
+        halves high = __builtin_convertvector((bits + 0x7FFF + (bits >> 16 & 1)) >> 16, halves);
+        memcpy(out + i, &high, sizeof high);
+    }
+}
+
+/* A query of bf16 pairs in the place of its floats. */
+INLINE const int16_t *query_pairs(const float *query)
+{
+    return (const int16_t *)(const void *)query;
+}
+
 /* A query of q8_0 and q4_0 in the place of its floats: the step, a bias for each group, the integers. */
 INLINE const int16_t *query_codes(const float *query, size_t groups)
 {
@@ -309,6 +346,10 @@ static void set_query(enum ulb_kv_type type, const float *x, float factor, size_
     if (!has_scales(type)) {
         for (size_t i = 0; i < dims; i++)
             out[i] = x[i] * factor;
+        if (takes_pairs(type)) {
+            for (size_t i = 0; i < padded; i += LANES) /* each pair where a float was or before it */
+                round_to_bf16(out + i, LANES, (int16_t *)(void *)out + i);
+        }
         return;
     }
     int16_t *codes = (int16_t *)(void *)(out + 1 + groups);
@@ -333,6 +374,25 @@ INLINE void score_floats(const struct ulb_kv_rows *call, enum ulb_kv_type type, 
         for (size_t r = 0; r < rows; r++) {
             for (size_t v = 0; v < VECTORS; v++)
                 store_floats(call->out[row + r] + block * ULB_KV_LINES + v * LANES, sums[r][v]);
+        }
+    }
+}
+
+/* Of bf16 by pairs. */
+INLINE void score_pairs(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row)
+{
+    const size_t groups = call->dims / ULB_KV_LINES;
+    const int16_t *in[ROWS];
+    for (size_t r = 0; r < rows; r++)
+        in[r] = query_pairs(call->in[row + r]);
+    for (size_t block = call->begin; block < call->end; block++) {
+        integers sums[ROWS][VECTORS] = {0};
+        for (size_t g = 0; g < groups; g++)
+            add_codes(type, rows, in, g * ULB_KV_LINES, key_codes(type, call->half, block * groups + g),
+                      sums);
+        for (size_t r = 0; r < rows; r++) {
+            for (size_t v = 0; v < VECTORS; v++)
+                store_floats(call->out[row + r] + block * ULB_KV_LINES + v * LANES, (floats)sums[r][v]);
         }
     }
 }
@@ -395,6 +455,28 @@ INLINE void sum_floats(const struct ulb_kv_rows *call, enum ulb_kv_type type, si
         for (size_t r = 0; r < rows; r++) {
             for (size_t v = 0; v < VECTORS; v++)
                 store_floats(call->out[row + r] + g * ULB_KV_LINES + v * LANES, sums[r][v]);
+        }
+    }
+}
+
+/* Of bf16 by pairs. */
+INLINE void sum_pairs(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row)
+{
+    const size_t groups = call->dims / ULB_KV_LINES, begin = call->begin * ULB_KV_LINES;
+    int16_t weights[ROWS][ULB_KV_PIECE];
+    const int16_t *in[ROWS];
+    for (size_t r = 0; r < rows; r++) {
+        round_to_bf16(call->in[row + r] + begin, call->end * ULB_KV_LINES - begin, weights[r] + begin);
+        in[r] = weights[r];
+    }
+    for (size_t g = 0; g < groups; g++) {
+        const char *codes = value_codes(type, call->half, groups, g);
+        integers sums[ROWS][VECTORS] = {0};
+        for (size_t block = call->begin; block < call->end; block++)
+            add_codes(type, rows, in, block * ULB_KV_LINES, codes + block * code_bytes(type), sums);
+        for (size_t r = 0; r < rows; r++) {
+            for (size_t v = 0; v < VECTORS; v++)
+                store_floats(call->out[row + r] + g * ULB_KV_LINES + v * LANES, (floats)sums[r][v]);
         }
     }
 }
@@ -487,10 +569,14 @@ INLINE void run_tile(bool value, const struct ulb_kv_rows *call, enum ulb_kv_typ
 {
     if (value && has_scales(type))
         sum_codes(call, type, rows, row);
+    else if (value && takes_pairs(type))
+        sum_pairs(call, type, rows, row);
     else if (value)
         sum_floats(call, type, rows, row);
     else if (has_scales(type))
         score_codes(call, type, rows, row);
+    else if (takes_pairs(type))
+        score_pairs(call, type, rows, row);
     else
         score_floats(call, type, rows, row);
 }

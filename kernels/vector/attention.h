@@ -16,7 +16,8 @@
  *
  * q8_0 and q4_0 are multiplied in integers of 16 bits: a query is rounded to steps of its largest / 32767,
  * and so are a row's weights times the scales of a group. The error is at most half a step for each element.
- * Sums of products are exact.
+ * Sums of products are exact. bf16 is multiplied in bf16 where the CPU has its dot products: queries and
+ * weights are then rounded to it.
  *
  * One source, kernels/vector/attention.c, is compiled for each instruction set. A row's results do not depend
  * on the rows beside it. Nothing here starts a thread, allocates or keeps state. */
