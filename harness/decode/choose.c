@@ -16,7 +16,7 @@
 
 enum { WARM_UPS = 2, SAMPLES = ULB_PREFETCH_SAMPLES, SAMPLES_LONG = ULB_PREFETCH_SAMPLES_LONG, TRIES = 4 };
 static const double LONG_CALL = 0.02, RETRY_BUDGET = 1; /* seconds */
-static const double HOPELESS = 1.5;
+static const double HOPELESS = 1.5, MOST_NOISE = 0.1;
 
 static bool is_of(const struct ulb_kernel *kernel, const char *format)
 {
@@ -313,10 +313,10 @@ const char *ulb_choice_reason_name(enum ulb_choice_reason reason)
     return names[reason];
 }
 
-bool ulb_kernel_ties(const struct ulb_kernel_choice *choices, size_t n, size_t i, double tie, bool noise)
+bool ulb_kernel_ties(const struct ulb_kernel_choice *choices, size_t n, size_t i, double tie)
 {
-    /* Three times the spread holds nearly all medians of as many rounds. */
-    double margin = noise ? fmax(tie, 3 * choices[i].spread) : tie;
+    /* Three times the spread holds nearly all medians of as many rounds. What scatters more is no tie. */
+    double margin = fmax(tie, fmin(3 * choices[i].spread, MOST_NOISE));
     return choices[i].ratio <= least_ratio(choices, n) * (1 + margin);
 }
 
@@ -349,11 +349,11 @@ static bool comes_before(const struct ulb_kernel *a, const struct ulb_kernel *b)
     return bytes_a != bytes_b ? bytes_a < bytes_b : place_of(a) < place_of(b);
 }
 
-size_t ulb_kernel_first(const struct ulb_kernel_choice *choices, size_t n, double tie, bool noise)
+size_t ulb_kernel_first(const struct ulb_kernel_choice *choices, size_t n, double tie)
 {
     size_t first = n;
     for (size_t i = 0; i < n; i++) {
-        if (ulb_kernel_ties(choices, n, i, tie, noise) &&
+        if (ulb_kernel_ties(choices, n, i, tie) &&
             (first == n || comes_before(choices[i].kernel, choices[first].kernel)))
             first = i;
     }

@@ -63,10 +63,10 @@ enum ulb_status ulb_kernel_choose(struct ulb_session *session, const struct ulb_
                                   struct ulb_error *err);
 
 /* The first in the fixed order (wider instruction set, fewer bytes, place in the table) of those choices
- * whose ratio is at most `tie` above the least, or within what they spread where noise says so. n > 0. */
-size_t ulb_kernel_first(const struct ulb_kernel_choice *choices, size_t n, double tie, bool noise);
+ * whose ratio is at most `tie` above the least, or, up to a tenth, within what they spread. n > 0. */
+size_t ulb_kernel_first(const struct ulb_kernel_choice *choices, size_t n, double tie);
 
 /* Whether a choice is as fast as the least ratio of all, in that sense. */
-bool ulb_kernel_ties(const struct ulb_kernel_choice *choices, size_t n, size_t i, double tie, bool noise);
+bool ulb_kernel_ties(const struct ulb_kernel_choice *choices, size_t n, size_t i, double tie);
 
 #endif

@@ -163,6 +163,9 @@ static enum ulb_status map_memory(struct ulb_decoder *d, struct ulb_error *err)
         status = ulb_pages_map(&d->cache_pages, cache, ULB_PAGES_HUGE, err);
     if (status != ULB_OK)
         return status;
+    /* Else the first step is timed with a fault for each page. */
+    ulb_pages_back(d->storage.data, room.used);
+    ulb_pages_back(d->cache_pages.data, cache);
     room = (struct room){.base = d->storage.data};
     place_buffers(d, &room);
     d->cache = d->cache_pages.data;

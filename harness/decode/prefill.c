@@ -36,7 +36,7 @@ static size_t keep_layouts(struct ulb_kernel_choice *choices, size_t n,
         bool found = false;
         for (size_t o = 0; o < n_others; o++)
             found = found || (others[o].kernel->layout == choices[i].kernel->layout &&
-                              ulb_kernel_ties(others, n_others, o, TIE, true));
+                              ulb_kernel_ties(others, n_others, o, TIE));
         if (found)
             choices[kept++] = choices[i];
     }
@@ -44,14 +44,14 @@ static size_t keep_layouts(struct ulb_kernel_choice *choices, size_t n,
 }
 
 /* Layouts of those choices that are as fast as any. */
-static size_t count_layouts(const struct ulb_kernel_choice *choices, size_t n, bool noise)
+static size_t count_layouts(const struct ulb_kernel_choice *choices, size_t n)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        bool counts = ulb_kernel_ties(choices, n, i, TIE, noise);
+        bool counts = ulb_kernel_ties(choices, n, i, TIE);
         for (size_t before = 0; before < i; before++)
             counts = counts && !(choices[before].kernel->layout == choices[i].kernel->layout &&
-                                 ulb_kernel_ties(choices, n, before, TIE, noise));
+                                 ulb_kernel_ties(choices, n, before, TIE));
         count += counts;
     }
     return count;
@@ -89,12 +89,12 @@ enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb
         status = ulb_kernel_try(session, &shape, rates, &many, &n_many, err);
     if (status == ULB_OK) {
         n_many = keep_layouts(many, n_many, ones, n_ones);
-        choice->many = many[ulb_kernel_first(many, n_many, TIE, false)];
-        choice->reason = count_layouts(ones, n_ones, true) == 1    ? ULB_CHOICE_ONE_TOKEN
-                         : count_layouts(many, n_many, false) == 1 ? ULB_CHOICE_MANY_TOKENS
-                                                                   : ULB_CHOICE_ORDER;
+        choice->many = many[ulb_kernel_first(many, n_many, TIE)];
+        choice->reason = count_layouts(ones, n_ones) == 1   ? ULB_CHOICE_ONE_TOKEN
+                         : count_layouts(many, n_many) == 1 ? ULB_CHOICE_MANY_TOKENS
+                                                            : ULB_CHOICE_ORDER;
         n_ones = keep_layouts(ones, n_ones, &choice->many, 1);
-        choice->one = ones[ulb_kernel_first(ones, n_ones, TIE, true)];
+        choice->one = ones[ulb_kernel_first(ones, n_ones, TIE)];
         status = ulb_kernel_tune(session, &shape, rates, &choice->many, err);
     }
     free(ones);

@@ -13,7 +13,8 @@ struct ulb_prefill_choice {
 };
 
 /* Of the layouts that are as fast as any with one token, within noise, the one whose best kernel for so many
- * tokens is fastest. Ties within 3 % go by the fixed order of ulb_kernel_first(). Needs the session's ring.
+ * tokens is fastest. Ties within 3 %, or within noise, go by the fixed order of ulb_kernel_first(). Needs the
+ * session's ring.
  */
 enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb_trial_shape *one,
                                    size_t tokens, const double *rates, struct ulb_prefill_choice *choice,

@@ -611,9 +611,15 @@ INLINE void run_type(bool value, const struct ulb_kv_rows *call)
     }
 }
 
+/* Block by block: all rows meet a block while it is in L1. */
 static void scores(const struct ulb_kv_rows *call)
 {
-    run_type(false, call);
+    struct ulb_kv_rows block = *call;
+    for (size_t b = call->begin; b < call->end; b++) {
+        block.begin = b;
+        block.end = b + 1;
+        run_type(false, &block);
+    }
 }
 
 static void sums(const struct ulb_kv_rows *call)

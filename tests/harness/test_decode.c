@@ -510,20 +510,20 @@ static void ties_go_by_order(void **state)
         rivals[i].kernel = ulb_kernels[i * (ulb_kernel_count - 1) / (RIVALS - 1)];
         rivals[i].ratio = 1 + 0.007 * (double)i;
     }
-    const struct ulb_kernel *first = rivals[ulb_kernel_first(rivals, RIVALS, 0.03, false)].kernel;
+    const struct ulb_kernel *first = rivals[ulb_kernel_first(rivals, RIVALS, 0.03)].kernel;
     for (size_t by = 1; by < RIVALS; by++) {
         for (size_t i = 0; i < RIVALS; i++) {
             turned[i] = rivals[(i + by) % RIVALS];
             turned[i].ratio = 1 + 0.007 * (double)((3 * i + by) % RIVALS);
         }
-        assert_ptr_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03, false)].kernel, first);
+        assert_ptr_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03)].kernel, first);
     }
     for (size_t i = 0; i < RIVALS; i++)
         turned[i].ratio = turned[i].kernel == first ? 1.05 : 1;
-    assert_ptr_not_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03, true)].kernel, first);
+    assert_ptr_not_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03)].kernel, first);
     for (size_t i = 0; i < RIVALS; i++)
         turned[i].spread = 0.02;
-    assert_ptr_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03, true)].kernel, first);
+    assert_ptr_equal(turned[ulb_kernel_first(turned, RIVALS, 0.03)].kernel, first);
 }
 
 /* Random ones of many magnitudes, half a step off the middle, or tiny. */
