@@ -24,19 +24,21 @@ enum {
 /* Seconds in which a prompt is run again. */
 static const double AGAIN_QUICK = 0.2, AGAIN_FULL = 1;
 
-/* Kernels that differ by less are equal: the fixed order decides. */
-static const double TIE = 0.03;
+/* Kernels that differ by less are equal: the fixed order decides. Times of one token wait for memory, which
+ * differs by more from one turn to the next; layouts that do not wait for it are slower by more still. */
+static const double TIE = 0.03, TIE_OF_MEMORY = 0.1;
 
-/* Keeps those choices whose layout some choice of others reads that is as fast as any; how many they are. */
+/* Keeps those choices whose layout some choice of others reads that is as fast as any, but for tie; how many
+ * they are. */
 static size_t keep_layouts(struct ulb_kernel_choice *choices, size_t n,
-                           const struct ulb_kernel_choice *others, size_t n_others)
+                           const struct ulb_kernel_choice *others, size_t n_others, double tie)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         bool found = false;
         for (size_t o = 0; o < n_others; o++)
             found = found || (others[o].kernel->layout == choices[i].kernel->layout &&
-                              ulb_kernel_ties(others, n_others, o, TIE));
+                              ulb_kernel_ties(others, n_others, o, tie));
         if (found)
             choices[kept++] = choices[i];
     }
@@ -44,14 +46,14 @@ static size_t keep_layouts(struct ulb_kernel_choice *choices, size_t n,
 }
 
 /* Layouts of those choices that are as fast as any. */
-static size_t count_layouts(const struct ulb_kernel_choice *choices, size_t n)
+static size_t count_layouts(const struct ulb_kernel_choice *choices, size_t n, double tie)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        bool counts = ulb_kernel_ties(choices, n, i, TIE);
+        bool counts = ulb_kernel_ties(choices, n, i, tie);
         for (size_t before = 0; before < i; before++)
             counts = counts && !(choices[before].kernel->layout == choices[i].kernel->layout &&
-                                 ulb_kernel_ties(choices, n, before, TIE));
+                                 ulb_kernel_ties(choices, n, before, tie));
         count += counts;
     }
     return count;
@@ -88,12 +90,12 @@ enum ulb_status ulb_prefill_choose(struct ulb_session *session, const struct ulb
     if (status == ULB_OK)
         status = ulb_kernel_try(session, &shape, rates, &many, &n_many, err);
     if (status == ULB_OK) {
-        n_many = keep_layouts(many, n_many, ones, n_ones);
+        n_many = keep_layouts(many, n_many, ones, n_ones, TIE_OF_MEMORY);
         choice->many = many[ulb_kernel_first(many, n_many, TIE)];
-        choice->reason = count_layouts(ones, n_ones) == 1   ? ULB_CHOICE_ONE_TOKEN
-                         : count_layouts(many, n_many) == 1 ? ULB_CHOICE_MANY_TOKENS
-                                                            : ULB_CHOICE_ORDER;
-        n_ones = keep_layouts(ones, n_ones, &choice->many, 1);
+        choice->reason = count_layouts(ones, n_ones, TIE_OF_MEMORY) == 1 ? ULB_CHOICE_ONE_TOKEN
+                         : count_layouts(many, n_many, TIE) == 1         ? ULB_CHOICE_MANY_TOKENS
+                                                                         : ULB_CHOICE_ORDER;
+        n_ones = keep_layouts(ones, n_ones, &choice->many, 1, TIE);
         choice->one = ones[ulb_kernel_first(ones, n_ones, TIE)];
         status = ulb_kernel_tune(session, &shape, rates, &choice->many, err);
     }
