@@ -43,6 +43,7 @@ expect 2 "writes no record" "$bench" gamma --explain int1 --out x
 expect 2 "use 'ulb-bench model'" "$bench" gamma --explain int1 --platform lnl
 expect 2 "surplus" "$bench" gamma --explain int1 surplus
 expect 2 "--n needs --explain KERNEL" "$bench" gamma --n 4
+expect 2 "'x' is no number of tokens: 1 to 4096" "$bench" gamma --explain int1a8-table --n 4,x
 expect 2 "unknown model 'gpt-9'.*list models" "$bench" gemv --models falcon3-1b,gpt-9
 expect 2 "no model" "$bench" gemv --models ''
 expect 2 "'4096' is no shape: MxK" "$bench" gemv --shapes 64x64,4096

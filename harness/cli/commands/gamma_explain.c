@@ -8,6 +8,8 @@
 #include "harness/cli/table.h"
 #include "harness/analysis/explain.h"
 #include "harness/session/json_number.h"
+#include "harness/verify/test_case.h"
+#include "shapes/shapes.h"
 
 #include <math.h>
 #include <regex.h>
@@ -407,6 +409,17 @@ static enum ulb_status measure_and_show(const bool *chosen, const char *filter,
     return status;
 }
 
+/* Before anything is measured. NULL: no tokens are asked for. */
+static enum ulb_status check_tokens(const char *list, struct ulb_error *err)
+{
+    bool found = list != NULL;
+    size_t n;
+    enum ulb_status status = ULB_OK;
+    while (status == ULB_OK && found)
+        status = ulb_tokens_next(&list, ULB_TOKENS_MAX, &n, &found, err);
+    return status;
+}
+
 enum ulb_status ulb_explain_run(const char *list, struct ulb_measure_options *options, struct ulb_error *err)
 {
     enum ulb_status status = ulb_refuse_platform(options, err);
@@ -419,6 +432,9 @@ enum ulb_status ulb_explain_run(const char *list, struct ulb_measure_options *op
                         "--explain names the kernels itself; leave out --kernels and --formats");
     if (options->out_given)
         return ulb_fail(err, ULB_BAD_INPUT, "--explain writes no record: leave out --out, or --explain");
+    status = check_tokens(options->settings.tokens, err);
+    if (status != ULB_OK)
+        return status;
     bool *chosen = calloc(ulb_kernel_count, sizeof *chosen);
     char *filter = NULL;
     if (!chosen)
