@@ -35,7 +35,7 @@ ALLOWED = [
     (r"q3_k/rows:avxvnni", 38, "results wait for the end of a block"),
     (r"(t?q[0-9]_[01k]|mxfp4|iq4_nl)/in_place:avx(2|vnni):pass_[234]", 40, "sums of blocks wait in memory"),
     (r"(tq1_0|q5_0|q5_1)/in_place:avxvnni", 34, "the results of two rows; masks; scales"),
-    (r"(affine/planes|woq/planes|table4/lookup):avx2:(ulb_add_affine|add_(chunk|k_block))_[456](_[34])?", 13, "some of the sums of 32 bits, beside those of 16 bits or the codes of two steps"),
+    (r"(affine/planes|woq/planes|table4/lookup):avx2:(ulb_add_affine|add_(chunk|k_block))_[456](_[134])?", 13, "some of the sums of 32 bits, beside those of 16 bits or the codes of two steps"),
     (r"[^/]*/rows", 30, "results wait for the end of a block"),
     (r"q[2-6]_k/in_place", 25, "activations that two rows share, scales, results"),
     (r"(tq1_0|q5_0|q5_1)/in_place", 8, "the results of two rows; masks"),
