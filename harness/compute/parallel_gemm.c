@@ -25,6 +25,15 @@ static size_t first_token(const struct ulb_gemm *g, const struct ulb_row_split *
     return part == split->parts ? g->n : part * PART_TOKENS;
 }
 
+void ulb_gemm_skip_inputs(struct ulb_gemm *g, enum ulb_activation activation, size_t tokens)
+{
+    g->x = (const char *)g->x + tokens * g->x_stride * ulb_activation_bytes(activation);
+    g->x_scale += tokens * g->x_scale_stride;
+    g->x_sums += tokens * g->x_sums_stride;
+    g->x_sum += tokens;
+    g->x_zero += tokens;
+}
+
 struct ulb_gemm ulb_gemm_piece(const struct ulb_gemm *all, enum ulb_activation activation,
                                const struct ulb_row_split *split, const struct ulb_split_piece *piece)
 {
@@ -33,11 +42,7 @@ struct ulb_gemm ulb_gemm_piece(const struct ulb_gemm *all, enum ulb_activation a
     g.m0 = piece->m0;
     g.m1 = piece->m1;
     g.n = first_token(all, split, piece->part1) - first;
-    g.x = (const char *)all->x + first * all->x_stride * ulb_activation_bytes(activation);
-    g.x_scale += first * all->x_scale_stride;
-    g.x_sums += first * all->x_sums_stride;
-    g.x_sum += first;
-    g.x_zero += first;
+    ulb_gemm_skip_inputs(&g, activation, first);
     g.y += first * all->y_stride;
     return g;
 }

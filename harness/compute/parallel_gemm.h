@@ -19,6 +19,9 @@ struct ulb_row_split ulb_gemm_split(enum ulb_split kind, const struct ulb_kernel
                                     size_t threads, const double *thread_shares,
                                     struct ulb_tile_range *ranges);
 
+/* Leaves out the inputs of the first tokens of a call. */
+void ulb_gemm_skip_inputs(struct ulb_gemm *g, enum ulb_activation activation, size_t tokens);
+
 /* The call of a piece of a split with parts. */
 struct ulb_gemm ulb_gemm_piece(const struct ulb_gemm *all, enum ulb_activation activation,
                                const struct ulb_row_split *split, const struct ulb_split_piece *piece);

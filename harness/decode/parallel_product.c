@@ -93,14 +93,8 @@ static struct ulb_gemm gemm_of(const struct product_job *job, const struct ulb_a
                          .y = job->call->y + product->first_y * job->m,
                          .y_stride = job->m,
                          .prefetch = job->prefetch};
-    struct ulb_activations mine = *a;
-    size_t first = product->first_x;
-    mine.x = (char *)a->x + first * a->stride * ulb_activation_bytes(a->kind);
-    mine.scale += first * ulb_activation_scales(a->kind, a->columns);
-    mine.sums += first * ulb_activation_sums(a->kind, a->columns);
-    mine.sum += first;
-    mine.zero += first;
-    ulb_activations_give(&mine, &g);
+    ulb_activations_give(a, &g);
+    ulb_gemm_skip_inputs(&g, a->kind, product->first_x);
     return g;
 }
 

@@ -68,7 +68,7 @@ static enum ulb_status list_formats(struct measurement *m, struct ulb_error *err
     return ulb_words_differ("format", list, err);
 }
 
-/* Of so many rows those that a piece holds: of formats of 16 bits and less as many, of wider ones fewer; in
+/* Rows of a piece, at most so many. Formats of 16 bits and less have as many, wider ones fewer. They are
  * whole tiles, to which layouts pad. */
 static size_t rows_tried(const char *format, size_t rows, size_t k)
 {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES = 9, CLASSES = 2, KERNELS = 9 };
@@ -392,8 +391,7 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
                               .gops = none * 1300,
                               .split_ms = {none * 720, none * 80, none * 30, none * 50, none * 20},
                               .peak_share = none * 0.93,
-                              .memory_share = none * 0.05,
-                              .bound = "compute"},
+                              .memory_share = none * 0.05},
                     .ubatch = 512},
         .token_digest = "0123456789abcdef",
         .verified = true,
@@ -413,12 +411,12 @@ static enum ulb_status add_decode(struct ulb_record *record, const struct machin
     put(run.kernel_head, sizeof run.kernel_head, kernels[0].name, kind);
     snprintf(run.prefetch_qkv, sizeof run.prefetch_qkv, "%s", kind == SAMPLE_ABSENT ? "" : "L1");
     snprintf(run.prefill.prefetch_qkv, sizeof run.prefill.prefetch_qkv, "%s", run.prefetch_qkv);
-    if (kind != SAMPLE_ABSENT)
-        snprintf(run.prefill.choice_qkv, sizeof run.prefill.choice_qkv, "many-tokens");
     put(run.prefill.kernel_qkv, sizeof run.prefill.kernel_qkv, kernel->name, kind);
     if (kind == SAMPLE_ABSENT) {
-        run.prefill.whole.bound[0] = '\0';
         snprintf(run.prefill.whole.reason, sizeof run.prefill.whole.reason, "no --prompt was given");
+    } else {
+        snprintf(run.prefill.whole.bound, sizeof run.prefill.whole.bound, "compute");
+        snprintf(run.prefill.choice_qkv, sizeof run.prefill.choice_qkv, "many-tokens");
     }
     struct ulb_prompt_time curve[2] = {run.prefill.whole, run.prefill.whole};
     curve[0].tokens = 8;
