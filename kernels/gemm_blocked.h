@@ -11,11 +11,11 @@
 #ifndef ULB_KERNELS_GEMM_BLOCKED_H
 #define ULB_KERNELS_GEMM_BLOCKED_H
 
-#include "kernels/kernel.h"
+#include "common/mem.h"
+#include "kernels/microkernel.h"
 
 /* Sizes of blocks, of which all follow from the smallest caches: 32 KiB of L1 for data, 512 KiB of L2. */
 enum {
-    ULB_GEMM_LINE = 64,
     ULB_GEMM_L1 = 32768,
     /* Of weights that are unpacked, or that lie next to a kernel's own state. A quarter takes twice as many
      * passes and is slower. */
@@ -31,9 +31,11 @@ enum {
 /* A panel of rows times an N-block. */
 struct ulb_gemm_block {
     const struct ulb_gemm *g;
-    size_t m;                  /* first row */
-    size_t n, tokens;          /* first token, and how many */
-    size_t steps, slice_bytes; /* of a slice of the layout: ulb_layout_steps(), ulb_layout_slice_bytes() */
+    size_t m;         /* first row */
+    size_t n, tokens; /* first token, and how many */
+    /* Of the layout, found once: a call for each token would show. */
+    size_t steps, slice_bytes; /* of a slice: ulb_layout_steps(), ulb_layout_slice_bytes() */
+    const float *scales;       /* of rows, from row 0: ulb_row_scales() */
 };
 
 /* Adds a K-block to the results of some tokens, the first of them token t of the block. tokens: a constant.
@@ -44,7 +46,7 @@ typedef void ulb_gemm_pass_fn(const void *cfg, const struct ulb_gemm_block *bloc
 /* Constants of a kernel. */
 struct ulb_gemm_nest {
     const void *cfg;                 /* what the hooks are given first */
-    const struct ulb_layout *layout; /* NULL: hooks need no slices */
+    const struct ulb_layout *layout; /* NULL: hooks need nothing of it */
     size_t rows;                     /* of a panel */
     size_t n_block;                  /* tokens at most */
     size_t least; /* tokens of a tile: 2 if calls have at least two and tiles three or four, else 1 */
@@ -109,7 +111,7 @@ ulb_gemm_ask_y(const struct ulb_gemm_nest *nest, const struct ulb_gemm_block *bl
 {
     for (const size_t end = t + tokens; t < end; t++) {
         const char *y = (const char *)(block->g->y + (block->n + t) * block->g->y_stride + block->m);
-        for (size_t at = 0; at < nest->rows * sizeof *block->g->y; at += ULB_GEMM_LINE)
+        for (size_t at = 0; at < nest->rows * sizeof *block->g->y; at += ULB_CACHE_LINE)
             __builtin_prefetch(y + at, 1);
     }
 }
@@ -141,6 +143,7 @@ static inline __attribute__((always_inline)) void ulb_gemm_blocked(const struct 
     if (nest->layout) {
         block.steps = ulb_layout_steps(nest->layout, g->k);
         block.slice_bytes = ulb_layout_slice_bytes(nest->layout, g->m, g->k);
+        block.scales = ulb_row_scales(g, nest->layout);
     }
     for (block.m = g->m0; block.m < g->m1; block.m += nest->rows) {
         for (block.n = 0; block.n < g->n; block.n += block.tokens) {

@@ -137,14 +137,15 @@ ulb_lut6_finish(const void *of, const struct ulb_gemm_block *block, void *state)
         int32_t *sums = batch->sums + t * batch->tiles * ULB_LUT6_ROWS;
         for (size_t i = 0; i < rows; i++)
             sums[i] = ulb_lut6_dot(sums[i] - batch->origin[t]);
-        ulb_epilogue_rows(g->y + n * g->y_stride + block->m, sums, ulb_row_scales(g, cfg->layout) + block->m,
-                          rows, (uint32_t)cfg->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
+        ulb_epilogue_rows(g->y + n * g->y_stride + block->m, sums, block->scales + block->m, rows,
+                          (uint32_t)cfg->zero_point * (uint32_t)g->x_sum[n], g->x_scale[n]);
     }
 }
 
 static inline void ulb_lut6_run_tokens(const struct ulb_gemm *g, const struct ulb_lut_cfg *cfg)
 {
     const struct ulb_gemm_nest nest = {.cfg = cfg,
+                                       .layout = cfg->layout,
                                        .rows = ulb_lut6_panel(g),
                                        .n_block = ULB_LUT6_TOKENS,
                                        .least = 2,

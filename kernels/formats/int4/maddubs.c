@@ -54,9 +54,9 @@ static inline void take(const struct ulb_k_block *k_block, size_t v, ulb_vec sum
     ulb_take_group(ROW_VECTORS, k_block, v, sums, result);
 }
 
-static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm_block *block, size_t t, const ulb_vec *results)
 {
-    ulb_epilogue_scaled(g, m, ROW_VECTORS * ULB_LANES, n, results);
+    ulb_epilogue_scaled(block, t, ROW_VECTORS * ULB_LANES, results);
 }
 
 static const struct ulb_k_block_cfg k_blocks = {.layout = &LAYOUT,

@@ -63,9 +63,9 @@ static inline __attribute__((always_inline)) void take(const struct ulb_k_block 
     ulb_take_group(VECTORS, k_block, v, sums, result);
 }
 
-static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm_block *block, size_t t, const ulb_vec *results)
 {
-    ulb_epilogue_scaled(g, m, VECTORS * ULB_LANES, n, results);
+    ulb_epilogue_scaled(block, t, VECTORS * ULB_LANES, results);
 }
 
 static void run_one(const struct ulb_gemm *g)
@@ -78,9 +78,9 @@ static void run_one(const struct ulb_gemm *g)
 #define TAKE ulb_take_sums
 enum { K_BLOCK = ULB_K_BLOCK_STEPS_MAX, SCALES_BYTES = 0 };
 
-static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm_block *block, size_t t, const ulb_vec *results)
 {
-    ulb_epilogue_sums(g, &LAYOUT, m, VECTORS * ULB_LANES, n, results, 0);
+    ulb_epilogue_sums(block, t, VECTORS * ULB_LANES, results, 0);
 }
 
 static inline void tile(const struct ulb_tiles *tiles, int32_t *dots)

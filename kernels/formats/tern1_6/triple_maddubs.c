@@ -74,9 +74,9 @@ static inline void unpack(const uint8_t *w, uint8_t *bytes)
         ulb_store(bytes + i * ULB_VEC_BYTES, ulb_signed_digit(ulb_load(w), i));
 }
 
-static inline void epilogue(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results)
+static inline void epilogue(const struct ulb_gemm_block *block, size_t t, const ulb_vec *results)
 {
-    ulb_epilogue_sums(g, &ulb_tern1_6_signed, m, DIGITS * ULB_LANES, n, results, ULB_TERN1_6_ZERO_POINT);
+    ulb_epilogue_sums(block, t, DIGITS * ULB_LANES, results, ULB_TERN1_6_ZERO_POINT);
 }
 
 static const struct ulb_k_block_cfg k_blocks = {.layout = &ulb_tern1_6_signed,

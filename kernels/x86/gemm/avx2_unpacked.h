@@ -46,8 +46,8 @@ struct ulb_k_block_cfg {
     /* A step's bytes, [vectors], from w; NULL: they are such. */
     void (*unpack)(const uint8_t *w, uint8_t *bytes);
     ulb_take_k_block_fn *take;
-    /* y of a tile from row m on, of token n. */
-    void (*epilogue)(const struct ulb_gemm *g, size_t m, size_t n, const ulb_vec *results);
+    /* y of a block's rows, of its token t. */
+    void (*epilogue)(const struct ulb_gemm_block *block, size_t t, const ulb_vec *results);
 };
 
 /* The K-block and its activations, from the first token. For signed bytes they are packed as 16 bits, columns
@@ -149,10 +149,12 @@ ulb_take_group(size_t vectors, const struct ulb_k_block *k_block, size_t v, ulb_
 
 /* epilogue of tiles of some rows, whose results have their weights' scales. */
 static inline __attribute__((always_inline)) void
-ulb_epilogue_scaled(const struct ulb_gemm *g, size_t m, size_t rows, size_t n, const ulb_vec *results)
+ulb_epilogue_scaled(const struct ulb_gemm_block *block, size_t t, size_t rows, const ulb_vec *results)
 {
-    ulb_scale_rows(g->y + n * g->y_stride + m, (const float *)(const void *)results,
-                   ulb_rows_left(g, m, rows), g->x_scale[n]);
+    const struct ulb_gemm *g = block->g;
+    const size_t n = block->n + t;
+    ulb_scale_rows(g->y + n * g->y_stride + block->m, (const float *)(const void *)results,
+                   ulb_rows_left(g, block->m, rows), g->x_scale[n]);
 }
 
 /* take and epilogue of rows with one scale. */
@@ -163,12 +165,13 @@ static inline __attribute__((always_inline)) void ulb_take_sums(const struct ulb
     *result = ulb_add32(*result, sums);
 }
 
-static inline __attribute__((always_inline)) void
-ulb_epilogue_sums(const struct ulb_gemm *g, const struct ulb_layout *layout, size_t m, size_t rows, size_t n,
-                  const ulb_vec *results, int32_t zero_point)
+static inline __attribute__((always_inline)) void ulb_epilogue_sums(const struct ulb_gemm_block *block,
+                                                                    size_t t, size_t rows,
+                                                                    const ulb_vec *results,
+                                                                    int32_t zero_point)
 {
-    ulb_epilogue_tile(g, ulb_row_scales(g, layout), m, rows, n, (const int32_t *)(const void *)results,
-                      zero_point);
+    ulb_epilogue_tile(block->g, block->scales, block->m, rows, block->n + t,
+                      (const int32_t *)(const void *)results, zero_point);
 }
 
 /* unpack of some vectors of bytes with several fields each, of neighbouring vectors of rows. */
@@ -251,7 +254,7 @@ ulb_finish_k_blocks(const void *of, const struct ulb_gemm_block *block, void *st
     const struct ulb_k_block_cfg *cfg = of;
     const struct ulb_n_block *n_block = state;
     for (size_t t = 0; t < block->tokens; t++)
-        cfg->epilogue(block->g, block->m, block->n + t, n_block->results[t]);
+        cfg->epilogue(block, t, n_block->results[t]);
 }
 
 /* A function run_tokens() of a kernel, for at least two. */

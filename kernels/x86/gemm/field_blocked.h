@@ -126,8 +126,8 @@ ulb_finish_field_n_block(const void *of, const struct ulb_gemm_block *block, voi
         int32_t dots[ULB_TILE_ROWS_MAX];
         cfg->separate(n_block->totals + t * each);
         ulb_store_all(dots, n_block->totals + t * each, (int)each);
-        ulb_epilogue_tile(block->g, ulb_row_scales(block->g, cfg->layout), block->m, (size_t)each * ULB_LANES,
-                          block->n + t, dots, cfg->zero_point);
+        ulb_epilogue_tile(block->g, block->scales, block->m, (size_t)each * ULB_LANES, block->n + t, dots,
+                          cfg->zero_point);
     }
 }
 
@@ -153,6 +153,7 @@ static inline __attribute__((always_inline)) void
 ulb_run_field_k_blocks(const struct ulb_field_tile_cfg *cfg, ulb_gemm_pass_fn *pass, const struct ulb_gemm *g)
 {
     const struct ulb_gemm_nest nest = {.cfg = cfg,
+                                       .layout = cfg->layout,
                                        .rows = (size_t)cfg->vectors * cfg->fields * ULB_LANES,
                                        .n_block = ULB_GEMM_N_BLOCK_SUMS,
                                        .least = cfg->tokens > 2 ? 2 : 1,
