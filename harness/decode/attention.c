@@ -4,7 +4,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { QUERY_ROWS = 32 /* of one task of a prompt: heads of a group times tokens */ };
+enum {
+    QUERY_ROWS = 32, /* of one task of a prompt: heads of a group times tokens */
+    MERGED = 64      /* pieces at a time */
+};
 
 size_t ulb_decoder_query_rows(const struct ulb_decoder_shape *shape)
 {
@@ -153,22 +156,25 @@ static void meet(const struct ulb_decoder *d, struct ulb_worker *worker, const s
     d->options.attention->sums(&call);
 }
 
-/* Adds a further piece to what the pieces before it came to. */
-static void add_piece(const struct ulb_decoder *d, struct ulb_partial *sofar, float *out,
-                      const struct ulb_partial *piece, const float *values)
+/* Of two differences from the larger, one is 0. */
+static float exp_of(float below)
 {
-    float largest = fmaxf(sofar->largest, piece->largest);
-    float keep = expf(sofar->largest - largest), take = expf(piece->largest - largest);
-    if (keep < 1)
-        d->options.ops->scale(out, d->shape.head_dim, keep);
-    d->options.ops->add_scaled(out, values, take, d->shape.head_dim);
-    *sofar = (struct ulb_partial){largest, keep * sofar->sum + take * piece->sum};
+    return below < 0 ? expf(below) : 1;
 }
 
-/* Of a token that is its sequence's only one, where a piece and a head have their partial sums. */
-static size_t partial_at(const struct ulb_decoder *d, size_t token, size_t piece, size_t head)
+/* Adds a further piece to those before it; gives what becomes of their sums and its own. */
+static struct ulb_kv_shares add_piece(struct ulb_partial *sofar, const struct ulb_partial *piece)
 {
-    return (token * ulb_decoder_pieces(&d->options) + piece) * d->shape.heads + head;
+    const float largest = fmaxf(sofar->largest, piece->largest);
+    const struct ulb_kv_shares shares = {exp_of(sofar->largest - largest), exp_of(piece->largest - largest)};
+    *sofar = (struct ulb_partial){largest, shares.keep * sofar->sum + shares.take * piece->sum};
+    return shares;
+}
+
+/* Of a token that is its sequence's only one, where a head and a piece have their partial sums. */
+static size_t partial_at(const struct ulb_decoder *d, size_t token, size_t head, size_t piece)
+{
+    return (token * d->shape.heads + head) * ulb_decoder_pieces(&d->options) + piece;
 }
 
 static float *partial_sums(const struct ulb_decoder *d, size_t at)
@@ -179,13 +185,18 @@ static float *partial_sums(const struct ulb_decoder *d, size_t at)
 /* Puts the pieces of a head of a token, its sequence's only one, together. */
 static void merge_head(struct ulb_decoder *d, size_t token, struct span pieces, size_t head)
 {
-    size_t dims = d->shape.head_dim, at = partial_at(d, token, pieces.begin, head);
+    const size_t dims = d->shape.head_dim, end = partial_at(d, token, head, pieces.end);
+    size_t at = partial_at(d, token, head, pieces.begin);
     float *out = d->attended + (token * d->shape.heads + head) * dims;
     struct ulb_partial sofar = d->partials[at];
-    memcpy(out, partial_sums(d, at), dims * sizeof *out);
-    for (size_t i = pieces.begin + 1; i < pieces.end; i++) {
-        at = partial_at(d, token, i, head);
-        add_piece(d, &sofar, out, &d->partials[at], partial_sums(d, at));
+    struct ulb_kv_shares shares[MERGED];
+    memcpy(out, partial_sums(d, at++), dims * sizeof *out);
+    while (at < end) {
+        struct ulb_kv_pieces further = {
+            .shares = shares, .sums = partial_sums(d, at), .distance = ulb_kv_padded(dims)};
+        for (; further.n < MERGED && at < end; further.n++)
+            shares[further.n] = add_piece(&sofar, &d->partials[at++]);
+        d->options.attention->merge(&further, dims, out);
     }
     d->options.ops->scale(out, dims, 1 / sofar.sum);
 }
@@ -197,16 +208,18 @@ static void attend_one(struct ulb_decoder *d, size_t i, struct ulb_worker *worke
     size_t group = d->shape.heads / d->shape.kv_heads;
     struct span pieces = pieces_of(d, 0, 0);
     size_t n = pieces.end - pieces.begin, kv_head = i / n % d->shape.kv_heads, piece = pieces.begin + i % n,
-           token = i / n / d->shape.kv_heads, at = partial_at(d, token, piece, kv_head * group);
+           token = i / n / d->shape.kv_heads;
     for (size_t g = 0; g < group; g++)
-        worker->sums[g] = partial_sums(d, at + g);
+        worker->sums[g] = partial_sums(d, partial_at(d, token, kv_head * group + g, piece));
     meet(d, worker,
          &(struct meeting){.kv_head = kv_head,
                            .token = token,
                            .tokens = 1,
                            .piece = piece,
-                           .partials = d->partials + at,
+                           .partials = worker->partials,
                            .sums = worker->sums});
+    for (size_t g = 0; g < group; g++)
+        d->partials[partial_at(d, token, kv_head * group + g, piece)] = worker->partials[g];
     if (atomic_fetch_sub_explicit(&d->pieces_left[token * d->shape.kv_heads + kv_head], 1,
                                   memory_order_acq_rel) != 1)
         return;
@@ -229,7 +242,8 @@ static void take_piece(const struct ulb_decoder *d, struct ulb_worker *worker, c
         size_t token = m->token + r / group, head = m->kv_head * group + r % group;
         float *out = d->attended + (token * d->shape.heads + head) * dims;
         if (m->piece > seen_by(d, token).begin / ULB_KV_PIECE) {
-            add_piece(d, &sofar[r], out, &m->partials[r], worker->sums[r]);
+            const struct ulb_kv_shares shares = add_piece(&sofar[r], &m->partials[r]);
+            d->options.attention->merge(&(struct ulb_kv_pieces){1, &shares, worker->sums[r], 0}, dims, out);
         } else {
             memcpy(out, worker->sums[r], dims * sizeof *out);
             sofar[r] = m->partials[r];

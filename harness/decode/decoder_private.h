@@ -50,8 +50,8 @@ struct ulb_decoder {
     float *queries;            /* [batch][heads][padded dims]; what pads them stays 0 */
     float *attended;           /* [batch][heads][head_dim] */
     /* Of sequences with one token. */
-    float *partial_sums;          /* [sequences][pieces][heads][padded dims] */
-    struct ulb_partial *partials; /* [sequences][pieces][heads] */
+    float *partial_sums;          /* [sequences][heads][pieces][padded dims] */
+    struct ulb_partial *partials; /* [sequences][heads][pieces] */
     _Atomic size_t *pieces_left;  /* [sequences][kv_heads]: not yet attended to */
 
     float *mlp;                    /* [slots][rows of gate_up]; h takes the place of gate */

@@ -62,41 +62,6 @@ enum { MOST = 32767 };
 #define ROUNDER 0x1.8p23f
 enum { ROUNDER_BITS = 0x4B400000 };
 
-INLINE integers larger_of(integers a, integers b)
-{
-#if defined(__AVX512F__)
-    return (integers)_mm512_max_epi32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (integers)_mm256_max_epi32((__m256i)a, (__m256i)b);
-#else
-    return (a & (a > b)) | (b & ~(a > b));
-#endif
-}
-
-typedef int32_t quads __attribute__((vector_size(16)));
-
-INLINE int32_t largest_lane(integers x)
-{
-    quads part[LANES / 4], most;
-    memcpy(part, &x, sizeof x);
-    most = part[0];
-    for (size_t i = 1; i < LANES / 4; i++)
-        most = (most & (most > part[i])) | (part[i] & ~(most > part[i]));
-    int32_t largest = most[0];
-    for (size_t i = 1; i < 4; i++)
-        largest = most[i] > largest ? most[i] : largest;
-    return largest;
-}
-
-INLINE int32_t sum_of_lanes(integers x)
-{
-    quads part[LANES / 4];
-    memcpy(part, &x, sizeof x);
-    for (size_t i = 1; i < LANES / 4; i++)
-        part[0] += part[i];
-    return part[0][0] + part[0][1] + part[0][2] + part[0][3];
-}
-
 /* What turns inputs up to the largest into integers up to MOST. */
 INLINE float inverse_step(float largest)
 {
@@ -501,6 +466,31 @@ static void sums(const struct ulb_kv_rows *call)
     run_type(true, call);
 }
 
+/* ---- pieces ---- */
+
+/* n elements, at most ULB_KV_LINES, which are registers over all pieces. */
+INLINE void merge_lines(const struct ulb_kv_pieces *pieces, size_t at, size_t n, float *out)
+{
+    floats merged[VECTORS] = {0};
+    memcpy(merged, out, n * sizeof *out);
+    for (size_t p = 0; p < pieces->n; p++) {
+        const struct ulb_kv_shares *shares = &pieces->shares[p];
+        const float *sums = pieces->sums + p * pieces->distance + at;
+        for (size_t v = 0; v < VECTORS; v++)
+            merged[v] = merged[v] * shares->keep + load_floats(sums + v * LANES) * shares->take;
+    }
+    memcpy(out, merged, n * sizeof *out);
+}
+
+static void merge(const struct ulb_kv_pieces *pieces, size_t dims, float *out)
+{
+    const size_t whole = dims / ULB_KV_LINES * ULB_KV_LINES;
+    for (size_t at = 0; at < whole; at += ULB_KV_LINES)
+        merge_lines(pieces, at, ULB_KV_LINES, out + at);
+    if (whole < dims)
+        merge_lines(pieces, whole, dims - whole, out + whole);
+}
+
 /* ---- what goes into the cache ---- */
 
 /* Puts a code, which q8_0 and q4_0 count from 0, at an element of a line of a group. Neighbours of lines 2i
@@ -576,4 +566,5 @@ const struct ulb_attention_ops ULB_KERNEL = {
     .query = set_query,
     .scores = scores,
     .sums = sums,
+    .merge = merge,
 };

@@ -56,6 +56,19 @@ struct ulb_kv_rows {
     const void *half;
 };
 
+/* What the sums before a piece are multiplied by, and its own. */
+struct ulb_kv_shares {
+    float keep, take;
+};
+
+/* Further pieces of a row: their sums, padded, lie `distance` floats apart. */
+struct ulb_kv_pieces {
+    size_t n;
+    const struct ulb_kv_shares *shares; /* [n] */
+    const float *sums;
+    size_t distance;
+};
+
 struct ulb_attention_ops {
     const char *isa;
     ulb_isa_set needs;
@@ -70,6 +83,9 @@ struct ulb_attention_ops {
     void (*scores)(const struct ulb_kv_rows *rows);
     /* out[row][d] = sum over p of in[row][p] * value[p][d], of all positions of the blocks. */
     void (*sums)(const struct ulb_kv_rows *rows);
+    /* out[d] = out[d] * keep + sums[d] * take, piece after piece; out has dims (not padded). Pieces together
+     * give the same bits as one by one. */
+    void (*merge)(const struct ulb_kv_pieces *pieces, size_t dims, float *out);
 };
 
 /* The widest table that these instruction sets can run; there is always one. */

@@ -49,6 +49,41 @@ INLINE floats floats_of(words bits)
     return value;
 }
 
+INLINE integers larger_of(integers a, integers b)
+{
+#if defined(__AVX512F__)
+    return (integers)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (integers)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    return (a & (a > b)) | (b & ~(a > b));
+#endif
+}
+
+typedef int32_t quads __attribute__((vector_size(16)));
+
+INLINE int32_t largest_lane(integers x)
+{
+    quads part[LANES / 4], most;
+    memcpy(part, &x, sizeof x);
+    most = part[0];
+    for (size_t i = 1; i < LANES / 4; i++)
+        most = (most & (most > part[i])) | (part[i] & ~(most > part[i]));
+    int32_t largest = most[0];
+    for (size_t i = 1; i < 4; i++)
+        largest = most[i] > largest ? most[i] : largest;
+    return largest;
+}
+
+INLINE int32_t sum_of_lanes(integers x)
+{
+    quads part[LANES / 4];
+    memcpy(part, &x, sizeof x);
+    for (size_t i = 1; i < LANES / 4; i++)
+        part[0] += part[i];
+    return part[0][0] + part[0][1] + part[0][2] + part[0][3];
+}
+
 INLINE bool has_scales(enum ulb_kv_type type)
 {
     return type == ULB_KV_Q8_0 || type == ULB_KV_Q4_0;

@@ -170,11 +170,52 @@ static void rows_do_not_matter(void **state)
     for_each_table(alone_as_together);
 }
 
+/* Beside double precision, and to the last bit as one by one. What lies behind the dims is left alone. */
+static void merged_as_one_by_one(const struct ulb_attention_ops *ops, enum ulb_kv_type type, size_t dims)
+{
+    enum { PIECES = 70 };
+    const size_t distance = ulb_kv_padded(dims) + ULB_KV_LINES;
+    struct ulb_rng rng = {9};
+    struct ulb_kv_shares shares[PIECES];
+    float *sums = calloc(PIECES * distance, sizeof *sums), out[DIMS + 1], single[DIMS + 1];
+    double exact[DIMS], most = 0, error = 0;
+    (void)type;
+    fill(sums, PIECES * distance, &rng);
+    fill(out, DIMS + 1, &rng);
+    memcpy(single, out, sizeof out);
+    for (size_t d = 0; d < dims; d++)
+        exact[d] = out[d];
+    for (size_t p = 0; p < PIECES; p++) {
+        shares[p] = p % 2 ? (struct ulb_kv_shares){1, fabsf(ulb_rng_float(&rng))}
+                          : (struct ulb_kv_shares){fabsf(ulb_rng_float(&rng)), 1};
+        for (size_t d = 0; d < dims; d++)
+            exact[d] =
+                exact[d] * (double)shares[p].keep + (double)sums[p * distance + d] * (double)shares[p].take;
+        ops->merge(&(struct ulb_kv_pieces){1, &shares[p], sums + p * distance, 0}, dims, single);
+    }
+    ops->merge(&(struct ulb_kv_pieces){PIECES, shares, sums, distance}, dims, out);
+    assert_memory_equal(out, single, sizeof out);
+    for (size_t d = 0; d < dims; d++) {
+        most = fmax(most, fabs(exact[d]));
+        error = fmax(error, fabs((double)out[d] - exact[d]));
+    }
+    if (!(error <= 1e-6 * most))
+        fail_msg("%s, %zu dims: merged pieces are wrong by %g of %g", ops->isa, dims, error, most);
+    free(sums);
+}
+
+static void pieces_do_not_matter(void **state)
+{
+    (void)state;
+    for_each_table(merged_as_one_by_one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_lose_what_is_stated),
         cmocka_unit_test(rows_do_not_matter),
+        cmocka_unit_test(pieces_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
