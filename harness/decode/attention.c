@@ -132,13 +132,14 @@ static struct ulb_partial weigh(const struct ulb_decoder *d, float *scores, stru
 static void meet(const struct ulb_decoder *d, struct ulb_worker *worker, const struct meeting *m)
 {
     size_t group = d->shape.heads / d->shape.kv_heads, rows = m->tokens * group;
-    struct span blocks = {seen_in(d, m->token, m->piece).begin / ULB_KV_LINES,
-                          (seen_in(d, m->token + m->tokens - 1, m->piece).end - 1) / ULB_KV_LINES + 1};
+    size_t seen = seen_in(d, m->token + m->tokens - 1, m->piece).end;
+    struct span blocks = {seen_in(d, m->token, m->piece).begin / ULB_KV_LINES, (seen - 1) / ULB_KV_LINES + 1};
     struct ulb_kv_rows call = {.type = d->options.kv_type,
                                .dims = ulb_kv_padded(d->shape.head_dim),
                                .rows = rows,
                                .begin = blocks.begin,
                                .end = blocks.end,
+                               .seen = seen,
                                .in = worker->in,
                                .out = worker->out,
                                .half = half_at(d, m->token, m->kv_head, m->piece, false)};

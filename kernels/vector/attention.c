@@ -21,12 +21,12 @@ INLINE floats line_of(enum ulb_kv_type type, words word, size_t line)
     return floats_of(line == 0 ? word << 16 : word & 0xFFFF0000);
 }
 
-/* sums[r][v] += in[r][line] * line of the group. */
-INLINE void add_floats(enum ulb_kv_type type, size_t rows, const float *const *in, size_t at,
+/* sums[r][v] += in[r][line] * line of the group, of n lines from line `at` of the inputs. */
+INLINE void add_floats(enum ulb_kv_type type, size_t rows, const float *const *in, size_t at, size_t n,
                        const char *group, floats sums[][VECTORS])
 {
     const size_t lines = lines_of_row(type);
-    for (size_t i = 0; i < ULB_KV_LINES; i += lines, group += ROW_BYTES) {
+    for (size_t i = 0; i < n; i += lines, group += ROW_BYTES) {
         for (size_t v = 0; v < VECTORS; v += WORDS) {
             words word[WORDS];
             load_words(group, v, word);
@@ -105,11 +105,11 @@ INLINE integers add_products(enum ulb_kv_type type, integers sum, pairs codes, i
 }
 
 /* sums[r][v] += in[r][line] * line of the group. */
-INLINE void add_codes(enum ulb_kv_type type, size_t rows, const int16_t *const *in, size_t at,
+INLINE void add_codes(enum ulb_kv_type type, size_t rows, const int16_t *const *in, size_t at, size_t n,
                       const char *group, integers sums[][VECTORS])
 {
     const size_t lines = lines_of_row(type);
-    for (size_t i = 0; i < ULB_KV_LINES; i += lines, group += ROW_BYTES) {
+    for (size_t i = 0; i < n; i += lines, group += ROW_BYTES) {
         for (size_t v = 0; v < VECTORS; v += WORDS) {
             words word[WORDS];
             load_words(group, v, word);
@@ -207,7 +207,7 @@ INLINE void score_floats(const struct ulb_kv_rows *call, enum ulb_kv_type type, 
     for (size_t block = call->begin; block < call->end; block++) {
         floats sums[ROWS][VECTORS] = {0};
         for (size_t g = 0; g < groups; g++) {
-            add_floats(type, rows, call->in + row, g * ULB_KV_LINES,
+            add_floats(type, rows, call->in + row, g * ULB_KV_LINES, ULB_KV_LINES,
                        key_codes(type, call->half, block * groups + g), sums);
         }
         for (size_t r = 0; r < rows; r++) {
@@ -227,8 +227,8 @@ INLINE void score_pairs(const struct ulb_kv_rows *call, enum ulb_kv_type type, s
     for (size_t block = call->begin; block < call->end; block++) {
         integers sums[ROWS][VECTORS] = {0};
         for (size_t g = 0; g < groups; g++)
-            add_codes(type, rows, in, g * ULB_KV_LINES, key_codes(type, call->half, block * groups + g),
-                      sums);
+            add_codes(type, rows, in, g * ULB_KV_LINES, ULB_KV_LINES,
+                      key_codes(type, call->half, block * groups + g), sums);
         for (size_t r = 0; r < rows; r++) {
             for (size_t v = 0; v < VECTORS; v++)
                 store_floats(call->out[row + r] + block * ULB_KV_LINES + v * LANES, (floats)sums[r][v]);
@@ -261,7 +261,7 @@ INLINE void score_group(const struct ulb_kv_rows *call, enum ulb_kv_type type, s
             sums[r][v] = (integers){0} + bias;
         in[r] = query_codes(call->in[row + r], groups);
     }
-    add_codes(type, rows, in, g * ULB_KV_LINES, key_codes(type, call->half, group), sums);
+    add_codes(type, rows, in, g * ULB_KV_LINES, ULB_KV_LINES, key_codes(type, call->half, group), sums);
     for (size_t r = 0; r < rows; r++)
         add_scores(scales, g == 0, sums[r], call->out[row + r] + block * ULB_KV_LINES);
 }
@@ -281,6 +281,13 @@ INLINE void score_codes(const struct ulb_kv_rows *call, enum ulb_kv_type type, s
 
 /* ---- values ---- */
 
+/* Lines of a block of values, whole rows of them, up to the last position that is seen. */
+INLINE size_t lines_read(const struct ulb_kv_rows *call, size_t block)
+{
+    const size_t left = call->seen - block * ULB_KV_LINES;
+    return left < ULB_KV_LINES ? left : ULB_KV_LINES;
+}
+
 INLINE void sum_floats(const struct ulb_kv_rows *call, enum ulb_kv_type type, size_t rows, size_t row)
 {
     const size_t groups = call->dims / ULB_KV_LINES;
@@ -288,8 +295,8 @@ INLINE void sum_floats(const struct ulb_kv_rows *call, enum ulb_kv_type type, si
         const char *codes = value_codes(type, call->half, groups, g);
         floats sums[ROWS][VECTORS] = {0};
         for (size_t block = call->begin; block < call->end; block++) {
-            add_floats(type, rows, call->in + row, block * ULB_KV_LINES, codes + block * code_bytes(type),
-                       sums);
+            add_floats(type, rows, call->in + row, block * ULB_KV_LINES, lines_read(call, block),
+                       codes + block * code_bytes(type), sums);
         }
         for (size_t r = 0; r < rows; r++) {
             for (size_t v = 0; v < VECTORS; v++)
@@ -312,7 +319,8 @@ INLINE void sum_pairs(const struct ulb_kv_rows *call, enum ulb_kv_type type, siz
         const char *codes = value_codes(type, call->half, groups, g);
         integers sums[ROWS][VECTORS] = {0};
         for (size_t block = call->begin; block < call->end; block++)
-            add_codes(type, rows, in, block * ULB_KV_LINES, codes + block * code_bytes(type), sums);
+            add_codes(type, rows, in, block * ULB_KV_LINES, lines_read(call, block),
+                      codes + block * code_bytes(type), sums);
         for (size_t r = 0; r < rows; r++) {
             for (size_t v = 0; v < VECTORS; v++)
                 store_floats(call->out[row + r] + g * ULB_KV_LINES + v * LANES, (floats)sums[r][v]);
@@ -378,7 +386,8 @@ INLINE void sum_group(const struct ulb_kv_rows *call, enum ulb_kv_type type, siz
     for (size_t r = 0; r < rows; r++)
         in[r] = group->weights[r];
     for (size_t block = call->begin; block < call->end; block++)
-        add_codes(type, rows, in, block * ULB_KV_LINES, codes + block * code_bytes(type), sums);
+        add_codes(type, rows, in, block * ULB_KV_LINES, lines_read(call, block),
+                  codes + block * code_bytes(type), sums);
     for (size_t r = 0; r < rows; r++) {
         const float step = group->largest[r] / MOST;
         for (size_t v = 0; v < VECTORS; v++)

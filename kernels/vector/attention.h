@@ -51,6 +51,7 @@ struct ulb_kv_rows {
     size_t dims;            /* padded */
     size_t rows;            /* any number */
     size_t begin, end;      /* blocks of the piece */
+    size_t seen;            /* positions of the piece, none in blocks after; later ones weigh nothing */
     const float *const *in; /* [rows]: queries as query() leaves them; or weights of ULB_KV_PIECE */
     float *const *out;      /* [rows]: scores of ULB_KV_PIECE; or sums of dims */
     const void *half;

@@ -77,6 +77,7 @@ static void run(struct piece *piece, const struct ulb_attention_ops *ops, enum u
                                .dims = piece->padded,
                                .rows = n,
                                .end = ULB_KV_BLOCKS,
+                               .seen = ULB_KV_PIECE,
                                .in = in,
                                .out = out,
                                .half = piece->halves[0]};
@@ -170,6 +171,42 @@ static void rows_do_not_matter(void **state)
     for_each_table(alone_as_together);
 }
 
+/* Positions that weigh nothing change no bit, read or not. */
+static void unseen_positions(const struct ulb_attention_ops *ops, enum ulb_kv_type type, size_t dims)
+{
+    static const size_t seen[] = {1, 37, ULB_KV_PIECE - 1};
+    struct piece *piece = malloc(sizeof *piece);
+    open_piece(piece, ops, type, dims);
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+        float all[DIMS], some[DIMS], *out = all;
+        const float *in = piece->weights[0];
+        struct ulb_kv_rows call = {.type = type,
+                                   .dims = piece->padded,
+                                   .rows = 1,
+                                   .end = ULB_KV_BLOCKS,
+                                   .seen = ULB_KV_PIECE,
+                                   .in = &in,
+                                   .out = &out,
+                                   .half = piece->halves[1]};
+        fill(piece->weights[0], ULB_KV_PIECE, &(struct ulb_rng){i});
+        memset(piece->weights[0] + seen[i], 0, (ULB_KV_PIECE - seen[i]) * sizeof(float));
+        ops->sums(&call);
+        out = some;
+        call.seen = seen[i];
+        call.end = (seen[i] - 1) / ULB_KV_LINES + 1;
+        ops->sums(&call);
+        assert_memory_equal(some, all, dims * sizeof *all);
+    }
+    close_piece(piece);
+    free(piece);
+}
+
+static void unseen_positions_do_not_matter(void **state)
+{
+    (void)state;
+    for_each_table(unseen_positions);
+}
+
 /* Beside double precision, and to the last bit as one by one. What lies behind the dims is left alone. */
 static void merged_as_one_by_one(const struct ulb_attention_ops *ops, enum ulb_kv_type type, size_t dims)
 {
@@ -215,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_lose_what_is_stated),
         cmocka_unit_test(rows_do_not_matter),
+        cmocka_unit_test(unseen_positions_do_not_matter),
         cmocka_unit_test(pieces_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
