@@ -57,6 +57,7 @@ INLINE bool takes_pairs(enum ulb_kv_type type)
 
 /* Integers of 16 bits: a code's products of all positions of a piece fit 32 bits. */
 enum { MOST = 32767 };
+_Static_assert(255LL * MOST * ULB_KV_PIECE <= INT32_MAX, "sums of a piece's products need more bits");
 
 /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits. */
 #define ROUNDER 0x1.8p23f

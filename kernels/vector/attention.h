@@ -29,7 +29,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ULB_KV_LINES = 32, ULB_KV_PIECE = 128, ULB_KV_BLOCKS = ULB_KV_PIECE / ULB_KV_LINES };
+/* Between two pieces, and between keys and values of one, a thread does not read: smaller pieces cost
+ * bandwidth, larger ones tasks that threads can share. */
+enum { ULB_KV_LINES = 32, ULB_KV_PIECE = 256, ULB_KV_BLOCKS = ULB_KV_PIECE / ULB_KV_LINES };
 
 /* How an element of the cache is kept. q8_0 and q4_0 are those of GGUF: 32 dims of a position have one fp16
  * scale, codes are -127 to 127 and -8 to 7. */
