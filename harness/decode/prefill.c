@@ -78,8 +78,8 @@ enum ulb_status ulb_prefill_refine(struct ulb_session *session, const struct ulb
     return ulb_kernel_choose(session, &shape, rates, choice, err);
 }
 
-/* Of two series, each with prefetches chosen afresh, a kernel's better one counts: what disturbs a series
- * makes a kernel slower, never faster. */
+/* Of two series, each with prefetches chosen afresh, a kernel's better one counts. What disturbs a kernel
+ * makes it slower: no layout is lost by that. If it disturbs the fastest, more layouts tie. */
 static enum ulb_status try_twice(struct ulb_session *session, const struct ulb_trial_shape *shape,
                                  const double *rates, struct ulb_kernel_choice **choices, size_t *n,
                                  struct ulb_error *err)

@@ -21,7 +21,7 @@ INLINE floats line_of(enum ulb_kv_type type, words word, size_t line)
     return floats_of(line == 0 ? word << 16 : word & 0xFFFF0000);
 }
 
-/* sums[r][v] += in[r][line] * line of the group, of n lines from line `at` of the inputs. */
+/* sums[r][v] += in[r][at + line] * line of the group, of the rows that hold its first n lines. */
 INLINE void add_floats(enum ulb_kv_type type, size_t rows, const float *const *in, size_t at, size_t n,
                        const char *group, floats sums[][VECTORS])
 {
@@ -105,7 +105,7 @@ INLINE integers add_products(enum ulb_kv_type type, integers sum, pairs codes, i
 #endif
 }
 
-/* sums[r][v] += in[r][line] * line of the group. */
+/* The same in pairs. */
 INLINE void add_codes(enum ulb_kv_type type, size_t rows, const int16_t *const *in, size_t at, size_t n,
                       const char *group, integers sums[][VECTORS])
 {
@@ -282,7 +282,7 @@ INLINE void score_codes(const struct ulb_kv_rows *call, enum ulb_kv_type type, s
 
 /* ---- values ---- */
 
-/* Lines of a block of values, whole rows of them, up to the last position that is seen. */
+/* Lines of a block of values up to the last position that is seen. */
 INLINE size_t lines_read(const struct ulb_kv_rows *call, size_t block)
 {
     const size_t left = call->seen - block * ULB_KV_LINES;

@@ -53,7 +53,7 @@ struct ulb_kv_rows {
     size_t dims;            /* padded */
     size_t rows;            /* any number */
     size_t begin, end;      /* blocks of the piece */
-    size_t seen;            /* positions of the piece, none in blocks after; later ones weigh nothing */
+    size_t seen;            /* positions of the piece up to the last seen one, which is in block end - 1 */
     const float *const *in; /* [rows]: queries as query() leaves them; or weights of ULB_KV_PIECE */
     float *const *out;      /* [rows]: scores of ULB_KV_PIECE; or sums of dims */
     const void *half;
@@ -84,7 +84,8 @@ struct ulb_attention_ops {
     void (*query)(enum ulb_kv_type type, const float *x, float factor, size_t dims, float *out);
     /* out[row][p] = sum over d of in[row][d] * key[p][d], of all positions of the blocks. */
     void (*scores)(const struct ulb_kv_rows *rows);
-    /* out[row][d] = sum over p of in[row][p] * value[p][d], of all positions of the blocks. */
+    /* out[row][d] = sum over p of in[row][p] * value[p][d], of the blocks' positions before `seen`; from
+     * there to the end of the block in[row] is 0. */
     void (*sums)(const struct ulb_kv_rows *rows);
     /* out[d] = out[d] * keep + sums[d] * take, piece after piece; out has dims (not padded). Pieces together
      * give the same bits as one by one. */

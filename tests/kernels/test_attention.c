@@ -214,12 +214,13 @@ static void merged_as_one_by_one(const struct ulb_attention_ops *ops, enum ulb_k
     const size_t distance = ulb_kv_padded(dims) + ULB_KV_LINES;
     struct ulb_rng rng = {9};
     struct ulb_kv_shares shares[PIECES];
-    float *sums = calloc(PIECES * distance, sizeof *sums), out[DIMS + 1], single[DIMS + 1];
+    float *sums = calloc(PIECES * distance, sizeof *sums), out[DIMS + 1], single[DIMS + 1], before[DIMS + 1];
     double exact[DIMS], most = 0, error = 0;
     (void)type;
     fill(sums, PIECES * distance, &rng);
     fill(out, DIMS + 1, &rng);
     memcpy(single, out, sizeof out);
+    memcpy(before, out, sizeof out);
     for (size_t d = 0; d < dims; d++)
         exact[d] = out[d];
     for (size_t p = 0; p < PIECES; p++) {
@@ -232,6 +233,7 @@ static void merged_as_one_by_one(const struct ulb_attention_ops *ops, enum ulb_k
     }
     ops->merge(&(struct ulb_kv_pieces){PIECES, shares, sums, distance}, dims, out);
     assert_memory_equal(out, single, sizeof out);
+    assert_memory_equal(out + dims, before + dims, (DIMS + 1 - dims) * sizeof *out);
     for (size_t d = 0; d < dims; d++) {
         most = fmax(most, fabs(exact[d]));
         error = fmax(error, fabs((double)out[d] - exact[d]));
