@@ -113,8 +113,6 @@ static void place_block(struct ulb_decoder *d, size_t i, struct ulb_worker *work
 /* Consecutive tokens that all see some of a piece, with the query heads of one key head. */
 struct meeting {
     size_t kv_head, token, tokens, piece;
-    struct ulb_partial *partials; /* [rows], rows = tokens x heads of the group */
-    float *const *sums;           /* [rows] */
 };
 
 /* Turns a row's scores into weights; positions of the blocks that its token does not see get none. */
@@ -129,6 +127,7 @@ static struct ulb_partial weigh(const struct ulb_decoder *d, float *scores, stru
     return partial;
 }
 
+/* Leaves partials and sums of its rows, tokens x heads of the group, in those of the worker. */
 static void meet(const struct ulb_decoder *d, struct ulb_worker *worker, const struct meeting *m)
 {
     size_t group = d->shape.heads / d->shape.kv_heads, rows = m->tokens * group;
@@ -149,15 +148,15 @@ static void meet(const struct ulb_decoder *d, struct ulb_worker *worker, const s
     }
     d->options.attention->scores(&call);
     for (size_t r = 0; r < rows; r++) {
-        m->partials[r] = weigh(d, worker->out[r], seen_in(d, m->token + r / group, m->piece), blocks);
+        worker->partials[r] = weigh(d, worker->out[r], seen_in(d, m->token + r / group, m->piece), blocks);
         worker->in[r] = worker->out[r];
     }
-    call.out = m->sums;
+    call.out = worker->sums;
     call.half = half_at(d, m->token, m->kv_head, m->piece, true);
     d->options.attention->sums(&call);
 }
 
-/* Of two differences from the larger, one is 0. */
+/* exp of a difference from the larger of two, which is 0 for one of them. */
 static float exp_of(float below)
 {
     return below < 0 ? expf(below) : 1;
@@ -212,13 +211,7 @@ static void attend_one(struct ulb_decoder *d, size_t i, struct ulb_worker *worke
            token = i / n / d->shape.kv_heads;
     for (size_t g = 0; g < group; g++)
         worker->sums[g] = partial_sums(d, partial_at(d, token, kv_head * group + g, piece));
-    meet(d, worker,
-         &(struct meeting){.kv_head = kv_head,
-                           .token = token,
-                           .tokens = 1,
-                           .piece = piece,
-                           .partials = worker->partials,
-                           .sums = worker->sums});
+    meet(d, worker, &(struct meeting){.kv_head = kv_head, .token = token, .tokens = 1, .piece = piece});
     for (size_t g = 0; g < group; g++)
         d->partials[partial_at(d, token, kv_head * group + g, piece)] = worker->partials[g];
     if (atomic_fetch_sub_explicit(&d->pieces_left[token * d->shape.kv_heads + kv_head], 1,
@@ -243,11 +236,11 @@ static void take_piece(const struct ulb_decoder *d, struct ulb_worker *worker, c
         size_t token = m->token + r / group, head = m->kv_head * group + r % group;
         float *out = d->attended + (token * d->shape.heads + head) * dims;
         if (m->piece > seen_by(d, token).begin / ULB_KV_PIECE) {
-            const struct ulb_kv_shares shares = add_piece(&sofar[r], &m->partials[r]);
+            const struct ulb_kv_shares shares = add_piece(&sofar[r], &worker->partials[r]);
             d->options.attention->merge(&(struct ulb_kv_pieces){1, &shares, worker->sums[r], 0}, dims, out);
         } else {
             memcpy(out, worker->sums[r], dims * sizeof *out);
-            sofar[r] = m->partials[r];
+            sofar[r] = worker->partials[r];
         }
         if (m->piece + 1 == pieces_of(d, token, token).end)
             d->options.ops->scale(out, dims, 1 / sofar[r].sum);
@@ -263,13 +256,11 @@ static void attend_many(struct ulb_decoder *d, size_t i, struct ulb_worker *work
     for (size_t r = 0; r < each * group; r++)
         worker->sums[r] = worker->row_sums + r * ulb_kv_padded(d->shape.head_dim);
     for (size_t piece = pieces.begin; piece < pieces.end; piece++) {
-        struct meeting m = {
-            .kv_head = i / tiles, .token = first, .piece = piece, .partials = worker->partials};
+        struct meeting m = {.kv_head = i / tiles, .token = first, .piece = piece};
         while (seen_in(d, m.token, piece).end == 0)
             m.token++;
         while (m.token + m.tokens < end && seen_in(d, m.token + m.tokens, piece).end > 0)
             m.tokens++;
-        m.sums = worker->sums;
         meet(d, worker, &m);
         take_piece(d, worker, &m, worker->sofar + (m.token - first) * group);
     }

@@ -11,11 +11,10 @@
  * 2 lines (bf16), 4 (q8_0) or 8 (q4_0).
  *
  * Types with scales have one fp16 scale for each position of a group. Those of keys precede each group. Those
- * of values precede the codes of the group of dims before, for all blocks, because they are needed that
- * early.
+ * of values are needed earlier. They precede, for all blocks, the codes of the group of dims before.
  *
- * q8_0 and q4_0 are multiplied in integers of 16 bits: a query is rounded to steps of its largest / 32767,
- * and so are a row's weights times the scales of a group. The error is at most half a step for each element.
+ * q8_0 and q4_0 are multiplied in integers of 16 bits. A query is rounded to steps of its largest / 32767. So
+ * are a row's weights times the scales of a group. The error is at most half a step for each element.
  * Sums of products are exact. bf16 is multiplied in bf16 where the CPU has its dot products: queries and
  * weights are then rounded to it.
  *
@@ -29,12 +28,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Between two pieces, and between keys and values of one, a thread does not read: smaller pieces cost
- * bandwidth, larger ones tasks that threads can share. */
+/* Between two pieces, and between keys and values of one, a thread does not read. Smaller pieces cost
+ * bandwidth, larger ones leave threads fewer tasks to share. */
 enum { ULB_KV_LINES = 32, ULB_KV_PIECE = 256, ULB_KV_BLOCKS = ULB_KV_PIECE / ULB_KV_LINES };
 
-/* How an element of the cache is kept. q8_0 and q4_0 are those of GGUF: 32 dims of a position have one fp16
- * scale, codes are -127 to 127 and -8 to 7. */
+/* How an element of the cache is kept. q8_0 and q4_0 are those of GGUF. 32 dims of a position have one fp16
+ * scale. Codes are -127 to 127, or -8 to 7. */
 enum ulb_kv_type { ULB_KV_BF16, ULB_KV_Q8_0, ULB_KV_Q4_0, ULB_KV_FP32, ULB_KV_TYPES };
 
 const char *ulb_kv_type_name(enum ulb_kv_type type);
@@ -84,8 +83,8 @@ struct ulb_attention_ops {
     void (*query)(enum ulb_kv_type type, const float *x, float factor, size_t dims, float *out);
     /* out[row][p] = sum over d of in[row][d] * key[p][d], of all positions of the blocks. */
     void (*scores)(const struct ulb_kv_rows *rows);
-    /* out[row][d] = sum over p of in[row][p] * value[p][d], of the blocks' positions before `seen`; from
-     * there to the end of the block in[row] is 0. */
+    /* out[row][d] = sum over p of in[row][p] * value[p][d], of the blocks' positions before `seen`. in[row]
+     * is 0 for the others. */
     void (*sums)(const struct ulb_kv_rows *rows);
     /* out[d] = out[d] * keep + sums[d] * take, piece after piece; out has dims (not padded). Pieces together
      * give the same bits as one by one. */

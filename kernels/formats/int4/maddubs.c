@@ -1,4 +1,4 @@
-/* int4 without VNNI: vpmaddubsw into 16-bit sums, which vpmaddwd by ones widens after a chunk of eight steps.
+/* int4 without VNNI. vpmaddubsw adds to 16-bit sums; vpmaddwd by ones widens them after eight steps, a chunk.
  *
  * A pair adds at most `2 * 15 * 127 = 3,810`: 8 steps, 30,480, fit 16 bits.
  * Registers: three vectors of two fields are six word sums. 32-bit sums are kept in memory. Several tokens:

@@ -1,9 +1,9 @@
 /* tern1.6 without digits and without VNNI (see triple.c).
  *
  * The unsigned operand of vpmaddubsw is |x|. The signed operand is the byte minus 128, times the sign of x.
- * Tripling modulo 256 keeps the 128 (3 * 128 = 256 + 128) and the sign, so that both are applied to the first
- * byte only. No byte is -128, because no x(i) is 0, so that the sign never overflows. Every pair is widened
- * at once.
+ * Tripling modulo 256 keeps the 128 (3 * 128 = 256 + 128) and the sign. Both are therefore applied to the
+ * first byte only. No byte is -128, because no x(i) is 0, so that the sign never overflows. Every pair is
+ * widened at once.
  * A pair is at most `2 * 127 * 127 = 32,258`: 16 bits never saturate.
  * `D'(i) = D(i) - 128 sum(x)`, `(3 D'(i) - D'(i+1)) / 256 = S(i) - sum(x)`, the sum of the values.
  * `|D'| <= 127 * 127 * K < 2^31` up to `K = 65,536`.
